@@ -169,6 +169,8 @@ pub enum Error {
         encoding: Encoding,
         /// The character and its place in the new text.
         lacking: Unencodable,
+        /// Whether the text is to become a part of the file, so that it cannot have another encoding.
+        in_part: bool,
     },
     /// A line is too long for a filter of lines.
     LongLine {

@@ -68,8 +68,8 @@ pub use stable_sort::{stable_sort_by, stable_sort_by_key};
 pub use stamp_cache::CacheCounts;
 pub use text::diff::{Diff, unified, unified_in};
 pub use text::encoded_edit::{
-    Before, Breaks, ChangePlanned, ChangeScope, DecodedPlanned, EVERYTHING, IfMissing, Rewritten, TextChange,
-    TextDone, cuts_no_escapes, keeps_escapes, plan as plan_text_change, plan_decoded,
+    Before, Breaks, ChangePlanned, ChangeScope, DecodedPlanned, EVERYTHING, IfMissing, InParts, Rewritten,
+    TextChange, TextDone, plan as plan_text_change, plan_decoded,
 };
 pub use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 pub use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};

@@ -1,5 +1,6 @@
 //! Texts in another encoding than the one that was asked for: what is wrong, and the way out (contract 15).
 
+use super::Guide;
 use crate::engine::{EncodingChoice, Likely, Malformed};
 
 /// The bytes that are no character, and why.
@@ -40,6 +41,16 @@ pub(super) fn hint(likely: Option<Likely>) -> String {
             others()
         ),
     }
+}
+
+/// What to do about a character that an encoding lacks. Only the whole text of a file can get another encoding.
+pub(super) fn lacking(in_part: bool, guide: Guide) -> String {
+    let instead = match (in_part, guide.paths && guide.offered.has("write_file")) {
+        (false, _) => ", or use an encoding that has it, such as utf-8",
+        (true, true) => ", or send the whole text of the file to write_file with \"encoding\": \"utf-8\"",
+        (true, false) => "",
+    };
+    format!("Nothing was written. Replace it{instead}.")
 }
 
 /// Encodings besides UTF-8.

@@ -2,12 +2,12 @@
 
 use super::encoding_failure::likely_name;
 use super::text_page::found_encoding;
-use crate::engine::{Before, Break, BreakKinds, Breaks, Rewritten, Unencodable};
+use crate::engine::{Before, Break, BreakKinds, Breaks, Encoding, Rewritten, Unencodable};
 
 /// The first line of an answer: what was done, and that the encoding is another one because the former one was unsure.
 pub(super) fn done_line(done: String, rewritten: &Rewritten) -> String {
     match rewritten.before {
-        Before::Unsure(_) => {
+        Before::Unsure(_) | Before::Invalid(_) | Before::Escapes { stay: false } => {
             format!("{done}, now in {}: its encoding was unsure", rewritten.encoding.encoding.name())
         }
         _ => done,
@@ -31,10 +31,19 @@ fn encoding_line(rewritten: &Rewritten) -> Option<String> {
             });
             Some(format!("Encoding: was {}{lacks}, is now {now}", encoding.name()))
         }
-        Before::Unsure(Some(likely)) => {
+        Before::Unsure(likely) => {
             Some(format!("Encoding: was probably {}, is now {now}", likely_name(likely)))
         }
-        Before::Unsure(None) => Some(format!("Encoding: was not valid UTF-8, is now {now}")),
+        Before::Invalid(encoding) => {
+            let name = if encoding == Encoding::Utf8 { "UTF-8" } else { encoding.name() };
+            Some(format!("Encoding: was not valid {name}, is now {now}"))
+        }
+        Before::Escapes { stay: false } => {
+            Some(format!("Encoding: had escape sequences of ISO-2022, is now {now}"))
+        }
+        Before::Escapes { stay: true } => {
+            Some("Encoding: escape sequences of ISO-2022, which the text has, as the file had".into())
+        }
         Before::NoText(kind, bytes) => {
             let kind = kind.map_or("binary data", |kind| kind.name());
             Some(format!("The file was not text but {kind} of {bytes} bytes, which this text has replaced"))

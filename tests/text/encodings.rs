@@ -239,6 +239,14 @@ fn no_tool_puts_other_characters_between_escape_sequences() {
             "{}",
             refused.text
         );
+        // What is advised can be done with the tools of the set, or without a tool.
+        let advice =
+            if set == "exact" { "convert the file to UTF-8" } else { "write the whole text instead" };
+        assert!(
+            refused.text.contains(advice) && !refused.text.contains("old_text, new_text"),
+            "{}",
+            refused.text
+        );
         assert_eq!(folder.read("f"), ESCAPED);
     }
     let folder = Folder::new();

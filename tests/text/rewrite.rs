@@ -161,6 +161,46 @@ fn an_encoding_that_is_unsure_becomes_utf_8_and_the_answer_says_so() {
 }
 
 #[test]
+fn what_the_text_was_is_told_where_a_mark_or_escape_sequences_do_not_say_it() {
+    let japanese = &b"K \x1b$BF|K\\\x1b(B\n"[..];
+    let unsure = ", now in utf-8: its encoding was unsure";
+    for (set, tool, path) in TOOLS {
+        let folder = Folder::new();
+        let server = Stdio::start(&folder, &[&format!("--tools={set}"), "--sync=none"]).ready();
+        let write = |old: &[u8], content: &str| {
+            folder.write("f", old);
+            let result = server.tool(tool, json!({ (path): "f", "content": content }));
+            let first = result.text.lines().next().unwrap_or_default().to_owned();
+            (first, result.texts.get(1).cloned().unwrap_or_default(), folder.read("f"))
+        };
+        let invalid = "Encoding: was not valid utf-16le, is now utf-8";
+        let escaped = "Encoding: had escape sequences of ISO-2022, is now utf-8";
+        for (old, note) in [
+            (b"\xFF\xFE\0\0a\0\0\0".to_vec(), invalid),
+            (b"\xFF\xFEa\0b".to_vec(), invalid),
+            (b"\xFF\xFEa\0\0\xDC".to_vec(), invalid),
+            ([japanese, b"\xFF\n"].concat(), escaped),
+            ([japanese, "é\n".as_bytes()].concat(), escaped),
+            ([japanese, b"\x1b$(D00\x1b(B\n"].concat(), escaped),
+        ] {
+            let (first, told, new) = write(&old, "é 漢\n");
+            assert!(first.ends_with(unsure) && told.starts_with(note), "{old:x?}: {first}\n{told}");
+            assert_eq!(new, "é 漢\n".as_bytes(), "{old:x?}");
+        }
+        // The text as a read without an encoding shows it.
+        let raw = std::str::from_utf8(japanese).expect("ASCII");
+        let (first, told, new) = write(japanese, raw);
+        assert!(
+            !first.contains("utf-8") && !told.contains("utf-8") && told.contains("ISO-2022"),
+            "{first}\n{told}"
+        );
+        assert_eq!(new, japanese);
+        let far = [&b"a line in ASCII\n".repeat(70_000)[..], japanese].concat();
+        assert_eq!(write(&far, "日\n").2, b"\x1b$BF|\x1b(B\n");
+    }
+}
+
+#[test]
 fn the_diff_of_a_text_that_takes_the_breaks_of_the_file_shows_only_what_differs() {
     let folder = Folder::new();
     folder.write("f", b"one\r\ntwo\r\nthree\r\n");

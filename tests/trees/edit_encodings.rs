@@ -64,3 +64,20 @@ fn texts_with_escape_sequences_are_refused_and_files_of_shift_jis_keep_their_cha
         },
     );
 }
+
+#[test]
+fn a_character_that_the_file_cannot_hold_names_a_call_that_writes_it() {
+    on_all(
+        &[],
+        |folder| folder.write("f", b"caf\xE9\n"),
+        |server, folder| {
+            let edits = json!([{ "oldText": "caf\u{e9}", "newText": "漢" }]);
+            let edit = json!({ "path": "f", "encoding": "windows-1252", "edits": edits });
+            let (is_error, text) = outcome(server, "edit_file", &edit);
+            let advice = "send the whole text of the file to write_file with \"encoding\": \"utf-8\"";
+            assert!(is_error && text.contains(advice), "{text}");
+            let write = json!({ "path": "f", "content": "漢\n", "encoding": "utf-8" });
+            assert!(!outcome(server, "write_file", &write).0 && folder.text("f") == "漢\n");
+        },
+    );
+}

@@ -13,6 +13,7 @@ use crate::engine::fs::atomic::{ReplaceError, Replaces};
 use crate::engine::fs::parents::Parents;
 use crate::engine::fs::view::{FileView, OpenFile};
 use crate::engine::path::FilePath;
+use crate::engine::text::encoded_edit::InParts;
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::EditPlan;
 use crate::engine::{Control, Error, FileVersion, MissingFile, Result};
@@ -35,6 +36,8 @@ pub struct ChangeOptions {
     ///
     /// [`WorkspaceOptions::max_bytes`]: super::WorkspaceOptions::max_bytes
     pub any_size: bool,
+    /// Set if the change is of parts of the text, and leaves the rest as it is.
+    pub in_parts: Option<InParts>,
     /// The version that the file must have.
     pub expected: Option<FileVersion>,
     /// Whether the result tells the version of the file after the change.
@@ -45,6 +48,18 @@ impl ChangeOptions {
     /// For a change of the file that has the version `expected`, if it is given.
     pub fn of_version(expected: Option<FileVersion>) -> ChangeOptions {
         ChangeOptions { expected, ..ChangeOptions::default() }
+    }
+
+    /// Makes a plan that the options allow for the bytes `old`.
+    pub(super) fn checked<'p, T>(
+        &self,
+        old: &[u8],
+        plan: impl FnOnce() -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Option<(EditPlan<'p>, T)>> {
+        match &self.in_parts {
+            Some(in_parts) => in_parts.checked(old, plan),
+            None => plan(),
+        }
     }
 
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
@@ -63,6 +78,7 @@ impl Default for ChangeOptions {
             any_bytes: false,
             makes_any_bytes: false,
             any_size: false,
+            in_parts: None,
             expected: None,
             versioned: false,
         }
@@ -244,7 +260,7 @@ impl Workspace {
             false => self.whole(file, name, control)?,
         };
         let Some((view, index)) = read else { return Ok(Attempt::Changed) };
-        let planned = plan(&index, view.bytes());
+        let planned = options.checked(view.bytes(), || plan(&index, view.bytes()));
         // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
             && !unchanged(&view, name)?

@@ -7,12 +7,19 @@ use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
 use crate::engine::encoding::EncodingChoice;
 use crate::engine::path::FilePath;
-use crate::engine::text::encoded_edit::{Rewrite, Rewritten, keeps_escapes, rewrite};
+use crate::engine::text::encoded_edit::{InParts, Rewrite, Rewritten, rewrite};
 use crate::engine::text::line_edit::{self, LineEdits};
 use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use crate::engine::text::splice::{EditPlan, Splice};
 use crate::engine::{Control, Error, Result};
 use crate::sys::fs::Access;
+
+/// Edits by lines. Their tool writes no text in another encoding than UTF-8.
+const OF_LINES: InParts = InParts {
+    at: "name",
+    of_lines: true,
+    instead: "put in lines in ASCII only, or convert the file to UTF-8 with another program first",
+};
 
 /// The result of an edit by lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +53,9 @@ impl Workspace {
         control: &Control,
         describe: impl Fn(&LineIndex, &[u8], &EditPlan) -> T,
     ) -> Result<(Edited, T)> {
-        let options = ChangeOptions { create, ..ChangeOptions::default() };
+        let options = ChangeOptions { create, in_parts: Some(OF_LINES), ..ChangeOptions::default() };
         let changed = self.change(path, &options, control, |index, old| {
             let Some(planned) = line_edit::plan(index, old, edits)? else { return Ok(None) };
-            if !planned.plan.splices().all(|splice| splice.text.is_ascii()) {
-                keeps_escapes(old, "name")?;
-            }
             let described = describe(index, old, &planned.plan);
             Ok(Some((planned.plan, (planned.lines_modified, planned.total_lines, described))))
         })?;
@@ -74,7 +78,7 @@ impl Workspace {
             let Rewrite { content, report, .. } = rewrite(choice, path.sent(), old, content)?;
             let encoding = report.encoding.encoding;
             let bytes = report.encoding.encode_whole(&content);
-            let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+            let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking, in_part: false })?;
             let plan = EditPlan::new(vec![Splice { at: 0..old.len(), text: Cow::Owned(bytes) }], old);
             Ok(plan.map(|plan| (plan.into_encoding(encoding), report)))
         })
@@ -111,7 +115,7 @@ impl Workspace {
             }
             self.check_version(&file, path, options, control)?;
             let Some((view, index)) = self.whole(file, name, control)? else { continue };
-            let planned = plan(&index, view.bytes());
+            let planned = options.checked(view.bytes(), || plan(&index, view.bytes()));
             // The plan, or its error, is valid only if the bytes that it read were valid.
             if unchanged(&view, name)? {
                 let Some((edit, report)) = planned? else { continue };

@@ -14,8 +14,8 @@ pub(super) use self::format::EditNames;
 use std::path::Path;
 
 use crate::engine::{
-    ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, NamePolicy, NameProblem, Result, TextEdit,
-    TextEdits, TextLimits, Workspace, cuts_no_escapes, keeps_escapes, plan_text_edits, unified,
+    ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, InParts, NamePolicy, NameProblem, Result,
+    TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits, unified,
 };
 use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
@@ -134,6 +134,13 @@ impl Argument for TextEdit {
         Ok(TextEdit { old_text: old_text.0, new_text: new_text.0, occurrences })
     }
 }
+
+/// Its edits. Nothing in its set writes another encoding than UTF-8.
+const OF_TEXTS: InParts = InParts {
+    at: "path",
+    of_lines: false,
+    instead: "convert the file to UTF-8 with another program first, such as iconv",
+};
 
 /// A name, `./name`, or an absolute path, whose folder must be the one that is served.
 #[derive(Debug)]
@@ -308,16 +315,14 @@ impl FileEdit {
         let memory = workspace.plan_memory();
         let limits = TextLimits { passages, max_bytes: workspace.options().max_bytes, memory };
         let plan = |index: &_, old: &[u8]| {
-            keeps_escapes(old, "path")?;
             let Some(planned) = plan_text_edits(index, old, &self.edits, limits, control)? else {
                 return Ok(None);
             };
-            cuts_no_escapes(old, &planned.plan, "path")?;
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
             let changed = !planned.plan.changes_nothing();
             Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
         };
-        let options = ChangeOptions { create, ..ChangeOptions::default() };
+        let options = ChangeOptions { create, in_parts: Some(OF_TEXTS), ..ChangeOptions::default() };
         let done = match self.dry_run {
             true => workspace.dry_run(name, &options, control, plan)?,
             false => workspace.change(name, &options, control, plan)?,

@@ -79,9 +79,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::LongLine { .. } => {
             Some("Read it with start_line and end_line alone, which take lines of any length.".into())
         }
-        Error::Unencodable { .. } => {
-            Some("Nothing was written. Replace it, or use an encoding that has it, such as utf-8.".into())
-        }
+        Error::Unencodable { in_part, .. } => Some(encoding_failure::lacking(*in_part, guide)),
         Error::Undecodable { .. } => {
             let such = EncodingChoice::COMMON;
             Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))

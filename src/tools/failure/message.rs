@@ -46,7 +46,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
                 encoding_failure::undecodable(bytes, *why)
             )
         }
-        Error::Unencodable { encoding, lacking: Unencodable { line, column, character } } => {
+        Error::Unencodable { encoding, lacking: Unencodable { line, column, character }, .. } => {
             let (name, line, value) = (encoding.name(), line + first, u32::from(*character));
             format!(
                 "Text holds a character that {name} lacks: line {line}, column {column}: '{character}' (U+{value:04X})"

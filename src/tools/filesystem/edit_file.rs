@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::{CONTENT, version_meta};
 use crate::engine::{
-    ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, LineDiff,
+    ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, InParts, LineDiff,
     LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    changed_lines, cuts_no_escapes, keeps_escapes, plan_decoded, plan_diff, plan_text_edits, tolerant,
+    changed_lines, plan_decoded, plan_diff, plan_text_edits, tolerant,
 };
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
@@ -183,7 +183,9 @@ impl EditFile {
     ) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
         let (any_bytes, makes_any_bytes) = (!is_utf_8, !is_utf_8);
-        let versioned = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
+        let in_parts = Some(InParts::OF_TEXTS);
+        let versioned =
+            ChangeOptions { versioned: true, in_parts, ..ChangeOptions::of_version(self.expected) };
         // The copy of a text that is decoded takes from the memory of all plans.
         let options = ChangeOptions { any_size: true, any_bytes, makes_any_bytes, ..versioned };
         let limits = TextLimits {
@@ -205,10 +207,8 @@ impl EditFile {
         let texts: Vec<&str> = texts.collect();
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
-                keeps_escapes(old, "encoding")?;
-                let Some((plan, report)) = in_text(index, old, true)? else { return Ok(None) };
-                cuts_no_escapes(old, &plan, "encoding")?;
-                return Ok(Some((plan, (report, None))));
+                let planned = in_text(index, old, true)?;
+                return Ok(planned.map(|(plan, report)| (plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
             let planned =

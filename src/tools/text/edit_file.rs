@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::edited::Edited;
 use crate::engine::{
     ChangeOptions, ChangeScope, Control, EVERYTHING, Encoding, EncodingChoice, Error, FilePath, FileVersion,
-    IfMissing, Result, TextChange, TextLimits, Workspace, plan_text_change,
+    IfMissing, InParts, Result, TextChange, TextLimits, Workspace, plan_text_change,
 };
 use crate::tools::arguments::{Keyword, Request, Takes, Text, arguments};
 use crate::tools::diff_text::MAX_DIFF;
@@ -110,6 +110,7 @@ impl Request for EditArguments {
             any_bytes: !is_utf_8 || change.is_whole(),
             makes_any_bytes: !is_utf_8,
             any_size: !matches!(change, TextChange::Whole(_)),
+            in_parts: (!change.is_whole()).then_some(InParts::OF_TEXTS),
             versioned: true,
             ..ChangeOptions::of_version(expected_version)
         };

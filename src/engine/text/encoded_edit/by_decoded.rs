@@ -5,12 +5,10 @@
 
 use super::decoded::DecodedText;
 use super::doubt::Doubt;
-use super::encoded::EncodedText;
-use super::escapes::{ENCODING, cuts_no_escapes, keeps_no_state};
+use super::encoded::{EncodedText, lacking_in_part};
+use super::escapes::keeps_no_state;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
-use crate::engine::encoding::{
-    Encoding, EncodingChoice, EncodingSource, TextEncoding, by_escapes, first_wrong, is_rather_utf_8,
-};
+use crate::engine::encoding::{Encoding, EncodingChoice, TextEncoding, first_wrong, is_rather_utf_8};
 use crate::engine::text::lines::LineIndex;
 use crate::engine::text::splice::EditPlan;
 use crate::engine::text::text_edit::{TextEdit, TextLimits};
@@ -50,14 +48,14 @@ pub fn plan_decoded<'p, T>(
 ) -> Result<Option<DecodedPlanned<T>>> {
     let text = text_encoding(choice, (name, old), texts, control)?;
     let of = EncodedText { encoding: text.encoding, old, start: text.mark().len() };
-    keeps_no_state(text.encoding, ENCODING)?;
+    keeps_no_state(text.encoding)?;
     let doubt = Doubt::of(&text, old, control)?;
     if of.has_nul(control)? {
         return Err(Error::NotText { name: name.into() });
     }
     let encoding = of.encoding;
     let lacking = |text: &str| encoding.encode(text, &mut Vec::new()).err();
-    let lacks = |lacking| Err(Error::Unencodable { encoding, lacking });
+    let lacks = |lacking| Err(lacking_in_part(encoding, lacking));
     texts.iter().skip(1).step_by(2).find_map(|new_text| lacking(new_text)).map_or(Ok(()), lacks)?;
     let mut held = limits.memory.share();
     if !held.grow(FOR_BYTE * old.len()) {
@@ -78,14 +76,12 @@ pub fn plan_decoded<'p, T>(
     }
     let plan = decoded.encoded(&plan, control)?;
     doubt.check(old, plan.splices().map(|splice| splice.at))?;
-    cuts_no_escapes(old, &plan, ENCODING)?;
     Ok(Some(DecodedPlanned { plan, text, report, held }))
 }
 
 /// How a text is encoded that is changed by these old and new texts, in turn. A text that is not UTF-8 although no other
 /// encoding is given is taken as what it likely is, if all of them are ASCII, and as UTF-8 with some wrong bytes if nothing is
-/// likely; then other texts than ASCII need characters of UTF-8 around the wrong bytes. ASCII with the escape sequences of
-/// ISO-2022-JP is taken as that.
+/// likely; then other texts than ASCII need characters of UTF-8 around the wrong bytes.
 pub(super) fn text_encoding(
     choice: EncodingChoice,
     (name, old): (&str, &[u8]),
@@ -94,9 +90,6 @@ pub(super) fn text_encoding(
 ) -> Result<TextEncoding> {
     let check = || control.check();
     let is_default = choice == EncodingChoice::default();
-    if let Some(encoding) = by_escapes(old).filter(|_| is_default) {
-        return Ok(TextEncoding { encoding, source: EncodingSource::Guess, has_mark: false });
-    }
     let wrong = if is_default { first_wrong(old, check)? } else { None };
     let Some(wrong) = wrong else {
         return choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely));
@@ -125,7 +118,7 @@ pub(super) fn searched_as(encoding: Encoding, error: Error) -> Error {
 
 impl Planner<'_> {
     pub(super) fn keeps_no_state(&self) -> Result<()> {
-        keeps_no_state(self.text.encoding, ENCODING)
+        keeps_no_state(self.text.encoding)
     }
 
     /// Every place in a text whose characters have several lengths.

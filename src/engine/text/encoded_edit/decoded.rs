@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::encoded::EncodedText;
+use super::encoded::{EncodedText, lacking_in_part};
 use crate::engine::encoding::{DecodeError, Decoder, Encoding, Malformed};
 use crate::engine::text::splice::{Change, EditPlan, Splice};
 use crate::engine::{Control, Error, Result};
@@ -113,7 +113,7 @@ impl<'o> DecodedText<'o> {
     fn encode(&self, text: &[u8]) -> Result<Vec<u8>> {
         let (encoding, mut out) = (self.of.encoding, Vec::new());
         let text = std::str::from_utf8(text).map_err(|_| inside_character())?;
-        encoding.encode(text, &mut out).map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+        encoding.encode(text, &mut out).map_err(|lacking| lacking_in_part(encoding, lacking))?;
         Ok(out)
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::engine::encoding::{CharacterCount, Encoding, LineScan, Malformed, breaks_in};
 use crate::engine::text::lines::BreakKinds;
-use crate::engine::{Control, Error, Result};
+use crate::engine::{Control, Error, Result, Unencodable};
 
 /// Bytes searched for NUL at once.
 const STEP: usize = 16 << 10;
@@ -135,4 +135,9 @@ pub(super) fn is_first_half(unit: u16) -> bool {
 /// Whether a unit of UTF-16 is the second half of a pair.
 pub(super) fn is_second_half(unit: u16) -> bool {
     unit & 0xFC00 == 0xDC00
+}
+
+/// The error for a text for a part of a file that has a character which the encoding of the file lacks.
+pub(super) fn lacking_in_part(encoding: Encoding, lacking: Unencodable) -> Error {
+    Error::Unencodable { encoding, lacking, in_part: true }
 }

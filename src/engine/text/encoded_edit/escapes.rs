@@ -1,60 +1,96 @@
-//! Texts with the escape sequences of ISO-2022-JP: between these, bytes of ASCII are parts of other characters. Such texts are
-//! not edited in parts.
+//! Texts with the escape sequences of ISO-2022: between these, bytes of ASCII are parts of other characters. Such texts are not
+//! edited in parts.
 //!
 //! Pure.
 
-use crate::engine::encoding::{ESC, Encoding, by_escapes};
+use crate::engine::encoding::{ESC, Encoding, by_escapes, has_wide, selects_wide};
 use crate::engine::text::splice::EditPlan;
 use crate::engine::{Error, Result};
 
-/// The argument for the encoding.
-pub(super) const ENCODING: &str = "encoding";
+/// The controls between which ISO-2022-KR and ISO-2022-CN have their characters.
+const SHIFT_OUT: u8 = 0x0E;
+const SHIFT_IN: u8 = 0x0F;
 
-/// What follows ESC where characters begin that are not ASCII.
-const OTHER_SETS: [&[u8]; 4] = [b"$B", b"$@", b"$(D", b"(I"];
+/// What to do instead of an edit in parts.
+const WHOLE: &str = "write the whole text instead";
 
-/// Fails for bytes in ASCII that are text in an encoding with escape sequences, and are not edited in parts.
-///
-/// # Errors
-///
-/// [`Error::InvalidArguments`] of the argument `at`.
-pub fn keeps_escapes(old: &[u8], at: &str) -> Result<()> {
-    by_escapes(old).map_or(Ok(()), |encoding| keeps_no_state(encoding, at))
+/// A kind of edits that change parts of a text and leave the rest as it is, for the refusal of such a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InParts {
+    /// The argument that the refusal is of.
+    pub at: &'static str,
+    /// Whether texts in ASCII may be put in: these edits are of whole lines.
+    pub of_lines: bool,
+    /// What to do instead.
+    pub instead: &'static str,
+}
+
+impl InParts {
+    /// Edits by their texts, of a tool with the argument `encoding`.
+    pub const OF_TEXTS: InParts = InParts { at: "encoding", of_lines: false, instead: WHOLE };
+
+    /// Makes the plan of edits of `old`. All edits in parts come through here.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, and [`Error::InvalidArguments`] for a text in ISO-2022-JP, or a plan with a place that begins or ends
+    /// between two escape sequences of its line. So halves of characters are left alone also in a file that is not all in this
+    /// encoding.
+    pub fn checked<'p, T>(
+        &self,
+        old: &[u8],
+        plan: impl FnOnce() -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Option<(EditPlan<'p>, T)>> {
+        let is_escaped = by_escapes(old).is_some();
+        if is_escaped && !self.of_lines {
+            return Err(self.refused());
+        }
+        let planned = plan()?;
+        let is_refused = |plan: &EditPlan| {
+            is_escaped && !plan.splices().all(|splice| splice.text.is_ascii()) || cuts_escapes(old, plan)
+        };
+        match planned {
+            Some((plan, _)) if is_refused(&plan) => Err(self.refused()),
+            planned => Ok(planned),
+        }
+    }
+
+    fn refused(&self) -> Error {
+        let name = Encoding::Iso2022Jp.name();
+        let problem = format!(
+            "{name} is not edited in parts, because what its bytes mean depends on those before; {}",
+            self.instead
+        );
+        Error::InvalidArguments { at: self.at.into(), problem }
+    }
 }
 
 /// Fails if what the bytes of this encoding mean depends on those before.
-pub(super) fn keeps_no_state(encoding: Encoding, at: &str) -> Result<()> {
-    if !encoding.is_stateful() {
-        return Ok(());
-    }
-    let problem = format!(
-        "{} is not edited in parts, because what its bytes mean depends on those before; write the whole text instead",
-        encoding.name()
-    );
-    Err(Error::InvalidArguments { at: at.into(), problem })
+pub(super) fn keeps_no_state(encoding: Encoding) -> Result<()> {
+    if encoding.is_stateful() { Err(InParts::OF_TEXTS.refused()) } else { Ok(()) }
 }
 
-/// Fails if a place of the plan begins or ends between two escape sequences of its line. So halves of characters are left alone
-/// also in a file that is not all in this encoding, of which [`keeps_escapes`] does not know.
-///
-/// # Errors
-///
-/// [`Error::InvalidArguments`] of the argument `at`.
-pub fn cuts_no_escapes(old: &[u8], plan: &EditPlan, at: &str) -> Result<()> {
-    let begins = |esc: usize| OTHER_SETS.iter().any(|set| old[esc + 1..].starts_with(set));
-    if !memchr::memchr_iter(ESC, old).any(begins) {
-        return Ok(());
+/// Whether these bytes behind ESC begin other characters at once, not behind [`SHIFT_OUT`].
+fn begins_wide(behind: &[u8]) -> bool {
+    selects_wide(behind) && !matches!(behind, [b'$', b')'..=b'+', ..])
+}
+
+/// Whether a place of the plan begins or ends between two escape sequences of its line.
+fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
+    if !has_wide(old) {
+        return false;
     }
-    let (mut steps, mut is_between) = (memchr::memchr2_iter(ESC, b'\n', old).peekable(), false);
+    let is_step = |at: &usize| matches!(old[*at], ESC | b'\n' | SHIFT_OUT | SHIFT_IN);
+    let (mut steps, mut is_between) = ((0..old.len()).filter(is_step).peekable(), false);
     let mut cuts = |place: usize| {
         while let Some(step) = steps.next_if(|step| *step < place) {
-            let goes_on = is_between && !old[step + 1..].starts_with(b"(");
-            is_between = old[step] == ESC && (begins(step) || goes_on);
+            let behind = &old[step + 1..];
+            is_between = match old[step] {
+                ESC => begins_wide(behind) || is_between && !behind.starts_with(b"("),
+                byte => byte == SHIFT_OUT,
+            };
         }
         is_between
     };
-    match plan.splices().any(|splice| cuts(splice.at.start) || cuts(splice.at.end)) {
-        true => keeps_no_state(Encoding::Iso2022Jp, at),
-        false => Ok(()),
-    }
+    plan.splices().any(|splice| cuts(splice.at.start) || cuts(splice.at.end))
 }

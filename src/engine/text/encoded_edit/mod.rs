@@ -23,9 +23,8 @@ use std::ops::RangeInclusive;
 
 pub use self::by_decoded::{DecodedPlanned, plan_decoded};
 use self::by_decoded::{searched_as, text_encoding};
-use self::encoded::EncodedText;
-use self::escapes::ENCODING;
-pub use self::escapes::{cuts_no_escapes, keeps_escapes};
+use self::encoded::{EncodedText, lacking_in_part};
+pub use self::escapes::InParts;
 use self::miss::is_unlike;
 use self::rewrite::no_text;
 pub use self::rewrite::{Before, Breaks, Rewritten};
@@ -194,11 +193,7 @@ pub fn plan<'t>(
         TextChange::Append(new_text) => planner.append(new_text),
         TextChange::Every(every) => planner.every(every, index),
     };
-    let planned = planned.map_err(|error| searched_as(text.encoding, error))?;
-    if let (Some(planned), false) = (&planned, change.is_whole()) {
-        cuts_no_escapes(old, &planned.plan, ENCODING)?;
-    }
-    Ok(planned)
+    planned.map_err(|error| searched_as(text.encoding, error))
 }
 
 struct Planner<'p> {
@@ -227,7 +222,7 @@ impl<'p> Planner<'p> {
     /// The bytes of new text.
     fn encode(&self, new_text: &str) -> Result<Vec<u8>> {
         let (encoding, mut out) = (self.text.encoding, Vec::new());
-        encoding.encode(new_text, &mut out).map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+        encoding.encode(new_text, &mut out).map_err(|lacking| lacking_in_part(encoding, lacking))?;
         Ok(out)
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::encoded::EncodedText;
+use super::encoded::{EncodedText, lacking_in_part};
 use crate::engine::text::packed::Packed;
 use crate::engine::text::text_edit::MAX_REPLACEMENTS;
 use crate::engine::{Control, Error, Result};
@@ -80,7 +80,7 @@ impl Places {
 /// any kind. A character that the encoding lacks is an error.
 pub(super) fn find(text: &EncodedText, old_text: &str, control: &Control) -> Result<Places> {
     let (encoding, mut needle) = (text.encoding, Vec::new());
-    let lacks = |lacking| Error::Unencodable { encoding, lacking };
+    let lacks = |lacking| lacking_in_part(encoding, lacking);
     encoding.encode(old_text, &mut needle).map_err(lacks)?;
     if needle.is_empty() {
         return Ok(Places::default());

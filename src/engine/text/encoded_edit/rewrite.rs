@@ -10,6 +10,7 @@ use super::UTF_8;
 use super::encoded::EncodedText;
 use crate::engine::encoding::{
     Encoding, EncodingChoice, EncodingSource, FoundEncoding, Likely, TextEncoding, Unencodable,
+    by_all_escapes, has_escapes,
 };
 use crate::engine::file_kind::FileKind;
 use crate::engine::text::lines::{BOM, Break, BreakKinds};
@@ -50,8 +51,15 @@ pub enum Before {
         /// The character because of which it is not kept.
         lacking: Option<Unencodable>,
     },
-    /// Perhaps in this encoding; `None`: in none that is known.
-    Unsure(Option<Likely>),
+    /// Perhaps in this encoding.
+    Unsure(Likely),
+    /// In this one by its mark, or because nothing else is likely, but with bytes that are no character of it.
+    Invalid(Encoding),
+    /// In ASCII or UTF-8, but with escape sequences of ISO-2022. The new text has such, too, or not.
+    Escapes {
+        /// Whether it has.
+        stay: bool,
+    },
     /// They were no text, but such a file, if that is known, of so many bytes.
     NoText(Option<FileKind>, usize),
 }
@@ -85,14 +93,15 @@ pub(crate) fn rewrite<'t>(
     content: &'t str,
 ) -> Result<Rewrite<'t>> {
     let (text, before) = match choice {
-        Some(choice) => given(choice, old).map_err(|likely| no_text(name, old, likely))?,
+        Some(choice) => given(choice, old, content).map_err(|likely| no_text(name, old, likely))?,
         None => kept(old, content),
     };
     let was = match before {
         Before::Same => Some(text.encoding),
         Before::Other { encoding, .. } => Some(encoding),
-        // Line breaks look alike in UTF-8 and in what is not known.
-        Before::Unsure(likely) => likely.map_or(Some(Encoding::Utf8), |likely| Some(likely.encoding()?.0)),
+        Before::Unsure(likely) => likely.encoding().map(|(encoding, _)| encoding),
+        Before::Invalid(encoding) => Some(encoding),
+        Before::Escapes { .. } => Some(Encoding::Utf8),
         Before::NoText(..) => None,
     };
     let (content, breaks) = match was {
@@ -104,11 +113,21 @@ pub(crate) fn rewrite<'t>(
 
 /// The encoding that the caller has chosen. What the file was is told if it is certain: by its mark, because it is text in
 /// UTF-8, or because it is no text in the encoding that is chosen.
-fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), Option<Likely>> {
+fn given(
+    choice: EncodingChoice,
+    old: &[u8],
+    content: &str,
+) -> Result<(TextEncoding, Before), Option<Likely>> {
     let text = for_content(choice, old)?;
-    let before = match kept(old, "") {
+    let before = match kept(old, if has_escapes(content.as_bytes()) { content } else { "" }) {
         (was, Before::Same) if is_same(was, text.encoding, old) => Before::Same,
         (was, Before::Same) => Before::Other { encoding: was.encoding, lacking: None },
+        (
+            _,
+            before
+            @ (Before::Invalid(Encoding::Utf16Le | Encoding::Utf16Be) | Before::Escapes { stay: true }),
+        ) => before,
+        (_, before @ Before::Escapes { .. }) if choice == EncodingChoice::Auto => before,
         (_, before) if choice == EncodingChoice::Is(Encoding::Utf8) => before,
         _ => Before::Same,
     };
@@ -118,26 +137,49 @@ fn given(choice: EncodingChoice, old: &[u8]) -> Result<(TextEncoding, Before), O
 /// Whether a file that was found to be encoded like `was` may be text in the encoding that the caller has chosen, too.
 fn is_same(was: TextEncoding, chosen: Encoding, old: &[u8]) -> bool {
     let is_ascii = || was.encoding == Encoding::Utf8 && old.is_ascii() && chosen.unit() == 1;
-    let is_chosen = || was.source == EncodingSource::Guess && fits(chosen, old);
+    // Bytes of ASCII are text in all others, too.
+    let is_chosen =
+        || was.source == EncodingSource::Guess && !was.encoding.is_stateful() && fits(chosen, old);
     old.is_empty() || was.encoding == chosen || is_ascii() || is_chosen()
 }
 
 /// The encoding of the file, or UTF-8 if it cannot be kept.
 fn kept(old: &[u8], content: &str) -> (TextEncoding, Before) {
     let utf_8 = TextEncoding { has_mark: old.starts_with(BOM), ..UTF_8 };
-    match for_content(EncodingChoice::Auto, old) {
-        Ok(text) if is_certain(text, old) => match text.encode_whole(content) {
-            Ok(_) => (text, Before::Same),
-            Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
-        },
-        Ok(text) => (
-            utf_8,
-            Before::Unsure(Some(Likely::Text { choice: EncodingChoice::Is(text.encoding), is_sure: false })),
-        ),
+    let kept = |text: TextEncoding| match text.encode_whole(content) {
+        Ok(_) => (text, Before::Same),
+        Err(lacking) => (utf_8, Before::Other { encoding: text.encoding, lacking: Some(lacking) }),
+    };
+    let found = for_content(EncodingChoice::Auto, old);
+    if is_escaped(found, old) {
+        return match by_all_escapes(old) {
+            _ if has_escapes(content.as_bytes()) => (utf_8, Before::Escapes { stay: true }),
+            Some(encoding) => kept(TextEncoding { encoding, source: EncodingSource::Guess, has_mark: false }),
+            None => (utf_8, Before::Escapes { stay: false }),
+        };
+    }
+    match found {
+        Ok(text) if is_certain(text, old) => kept(text),
+        Ok(text) if text.source == EncodingSource::Mark => (utf_8, Before::Invalid(text.encoding)),
+        Ok(text) => {
+            let choice = EncodingChoice::Is(text.encoding);
+            (utf_8, Before::Unsure(Likely::Text { choice, is_sure: false }))
+        }
         Err(Some(Likely::NoText(kind))) => (utf_8, Before::NoText(Some(kind), old.len())),
         Err(None) if memchr::memchr(0, old).is_some() => (utf_8, Before::NoText(None, old.len())),
-        Err(likely) => (utf_8, Before::Unsure(likely)),
+        Err(likely) => (utf_8, likely.map_or(Before::Invalid(Encoding::Utf8), Before::Unsure)),
     }
+}
+
+/// Whether bytes are no certain text but for escape sequences.
+fn is_escaped(found: FoundEncoding, old: &[u8]) -> bool {
+    let is_other = match found {
+        Ok(text) => {
+            text.encoding.unit() == 2 || text.source == EncodingSource::Guess && !text.encoding.is_stateful()
+        }
+        Err(likely) => matches!(likely, Some(Likely::NoText(_))) || memchr::memchr(0, old).is_some(),
+    };
+    !is_other && has_escapes(old)
 }
 
 /// How a new text is encoded that takes the place of a file, which is found without a break.
@@ -151,8 +193,8 @@ fn for_content(choice: EncodingChoice, old: &[u8]) -> FoundEncoding {
 /// Whether no other encoding is nearly as likely, and the whole file is text in this one.
 fn is_certain(text: TextEncoding, old: &[u8]) -> bool {
     match text.source {
-        EncodingSource::Given | EncodingSource::Mark => true,
-        EncodingSource::Guess => fits(text.encoding, old),
+        EncodingSource::Given => true,
+        EncodingSource::Mark | EncodingSource::Guess => fits(text.encoding, &old[text.mark().len()..]),
         EncodingSource::WeakGuess => false,
     }
 }
@@ -267,6 +309,49 @@ mod tests {
             let given = Some(EncodingChoice::Is(Encoding::Windows1251));
             assert_eq!(rewritten(given, old, "b\n").1, Before::Same);
         }
+    }
+
+    #[test]
+    fn a_mark_without_text_behind_it_keeps_no_encoding() {
+        let invalid = Before::Invalid(Encoding::Utf16Le);
+        // UTF-32, an odd byte, half of a pair.
+        for old in [&b"\xFF\xFE\0\0a\0\0\0"[..], b"\xFF\xFEa\0b", b"\xFF\xFEa\0\0\xDC"] {
+            let (bytes, before, _) = rewritten(None, old, "x");
+            assert_eq!((bytes.as_slice(), before), (&b"x"[..], invalid), "{old:?}");
+            let given = rewritten(Some(EncodingChoice::Auto), old, "x");
+            assert_eq!((given.0.as_slice(), given.1), (&b"\xFF\xFEx\0"[..], invalid), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn what_becomes_of_escape_sequences_is_told() {
+        let pure = b"K \x1b$BF|K\\\x1b(B\n";
+        let far = [&b"a line in ASCII\n".repeat(70_000)[..], pure].concat();
+        for old in [&pure[..], &far] {
+            assert_eq!(
+                rewritten(None, old, "日\n"),
+                (b"\x1b$BF|\x1b(B\n".to_vec(), Before::Same, Breaks::Same)
+            );
+        }
+        let told = Before::Other { encoding: Encoding::Iso2022Jp, lacking: None };
+        for choice in [EncodingChoice::Auto, EncodingChoice::default()] {
+            assert_eq!(rewritten(Some(choice), &far, "x\n").1, told, "{choice:?}");
+        }
+        // One wrong byte, a character of UTF-8, a set that is not decoded.
+        for more in [&b"\xFF\n"[..], "é\n".as_bytes(), b"\x1b$(D00\x1b(B\n"] {
+            let old = [&pure[..], more].concat();
+            let (bytes, before, _) = rewritten(None, &old, "é\n");
+            assert_eq!((bytes.as_slice(), before), ("é\n".as_bytes(), Before::Escapes { stay: false }));
+            assert_eq!(rewritten(Some(EncodingChoice::Auto), &old, "x\n").1, before, "{more:?}");
+        }
+        // The text as a read without an encoding shows it.
+        let raw = std::str::from_utf8(pure).unwrap();
+        for choice in [None, Some(EncodingChoice::default())] {
+            let (bytes, before, _) = rewritten(choice, pure, raw);
+            assert_eq!((bytes.as_slice(), before), (&pure[..], Before::Escapes { stay: true }));
+        }
+        // A binary file has such bytes by chance.
+        assert_eq!(rewritten(None, b"\0\x1b$B\0", "x").1, Before::NoText(None, 5));
     }
 
     #[test]

@@ -20,11 +20,15 @@ fn changed(
     let limits = TextLimits { passages: 0, max_bytes: 1 << 40, memory: budget };
     let scope = ChangeScope { name: "f", max_diff: 1 << 20, limits };
     let control = Control::new(Duration::from_secs(60));
-    let planned =
-        plan(Some(choice), (&index, old), change, scope, &control)?.expect("the file does not change");
+    let plan = || {
+        let planned = plan(Some(choice), (&index, old), change, scope, &control)?;
+        Ok(planned.map(|planned| (planned.plan, planned.done)))
+    };
+    let planned = if change.is_whole() { plan()? } else { InParts::OF_TEXTS.checked(old, plan)? };
+    let (plan, done) = planned.expect("the file does not change");
     let mut new = Vec::new();
-    planned.plan.write_to(old, &mut new).unwrap();
-    Ok((new, planned.done))
+    plan.write_to(old, &mut new).unwrap();
+    Ok((new, done))
 }
 
 fn change(encoding: Encoding, old: &[u8], change: &TextChange) -> Result<(Vec<u8>, TextDone)> {
@@ -97,8 +101,7 @@ fn what_would_be_written_wrong_is_told_by_line_column_and_value() {
     let replaced = |old: &[u8], new: &str| {
         format!("{:?}", change(Encoding::Windows1251, old, &every("a", new, IfMissing::Append)).unwrap_err())
     };
-    let lacking =
-        "Unencodable { encoding: Windows1251, lacking: Unencodable { line: 1, column: 2, character: '漢' } }";
+    let lacking = "Unencodable { encoding: Windows1251, lacking: Unencodable { line: 1, column: 2, character: '漢' }, in_part: true }";
     assert_eq!(replaced(b"a", "б\nx漢"), lacking);
     assert_eq!(replaced(b"b", "б\nx漢"), lacking);
     for missing in [IfMissing::Append, IfMissing::Keep, IfMissing::Fail] {

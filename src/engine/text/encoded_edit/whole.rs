@@ -44,7 +44,8 @@ impl Planner<'_> {
             }
             _ => {
                 let bytes = text.encode_whole(&content);
-                let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking })?;
+                let bytes =
+                    bytes.map_err(|lacking| Error::Unencodable { encoding, lacking, in_part: false })?;
                 Splice { at: 0..old.len(), text: Cow::Owned(bytes) }
             }
         };

@@ -18,11 +18,15 @@ fn in_parts(choice: EncodingChoice, old: &[u8], edits: &[(&str, &str)]) -> Resul
     let budget = Budget::new(usize::MAX);
     let limits = TextLimits { passages: 0, max_bytes: 1 << 40, memory: &budget };
     let control = Control::new(Duration::from_secs(60));
-    let planned = plan_decoded(choice, ("f", old), &texts, limits, &control, |index, text| {
-        Ok(text_edit::plan(index, text, &edits, limits, &control)?.map(|planned| (planned.plan, ())))
-    })?;
+    let plan = || {
+        let planned = plan_decoded(choice, ("f", old), &texts, limits, &control, |index, text| {
+            Ok(text_edit::plan(index, text, &edits, limits, &control)?.map(|planned| (planned.plan, ())))
+        })?;
+        Ok(planned.map(|planned| (planned.plan, ())))
+    };
+    let (plan, ()) = InParts::OF_TEXTS.checked(old, plan)?.expect("the file does not change");
     let mut new = Vec::new();
-    planned.expect("the file does not change").plan.write_to(old, &mut new).unwrap();
+    plan.write_to(old, &mut new).unwrap();
     Ok(new)
 }
 
@@ -91,7 +95,9 @@ fn escape_sequences_are_not_edited_as_ascii() {
             assert!(at == "encoding" && problem.contains("iso-2022-jp"), "{problem}");
         }
     }
-    assert!(keeps_escapes(old, "path").is_err() && keeps_escapes(b"\x1b[1mbold\n", "path").is_ok());
+    let is_allowed =
+        |old: &[u8]| InParts::OF_TEXTS.checked(old, || Ok(Some((EditPlan::default(), ())))).is_ok();
+    assert!(!is_allowed(old) && is_allowed(b"\x1b[1mbold\n"));
 }
 
 #[test]
@@ -112,6 +118,20 @@ fn halves_of_characters_between_escape_sequences_are_left_alone_whatever_else_th
                 }
             }
         }
+    }
+}
+
+#[test]
+fn halves_of_characters_between_shifts_are_left_alone() {
+    let old = b"\x1b$)C\nK \x0e0!Kb\x0f K\n";
+    for (old_text, is_half) in [("Kb", true), ("0!", true), (" K", false), ("C\nK", false)] {
+        let edited = changed(
+            EncodingChoice::default(),
+            old,
+            &every(old_text, "x", IfMissing::Fail),
+            &Budget::new(usize::MAX),
+        );
+        assert_eq!(edited.is_err(), is_half, "{old_text}: {edited:?}");
     }
 }
 
