@@ -161,6 +161,9 @@ impl Place<'_> {
         let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
         let (mut kept, only) = (kept(&block), kinds.only());
         self.edges.keep(&mut kept, old_at.len());
+        if mapping.moves_what_is_right(&block, &kept, most) {
+            return Tolerant::None;
+        }
         let mut out = Vec::new();
         for (nth, line) in block.new.iter().enumerate() {
             if nth > 0 {

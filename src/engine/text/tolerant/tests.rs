@@ -33,6 +33,13 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
             "def f():\n    a()\n    if x:\n        b()\n        c()",
             "def f():\n    a() \n    if x:\n        b()\n        c()\n",
         ),
+        // Wrapped, so that lines stand in the new text by chance as in the file.
+        (
+            PYTHON,
+            "a()\nif x:\n    b()",
+            "try:\n    a()\n    if x:\n        b()\nfinally:\n    c()",
+            "def f():\n    try:\n        a() \n        if x:\n            b()\n    finally:\n        c()\n",
+        ),
         // 2 for 4.
         (
             PYTHON,
@@ -124,6 +131,11 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
             "      \"\"\"\n",
             "NEW0()\n      \"\"\"\n",
         ),
+        // The old text is too deep or not deep enough, and the new one stands as the file does.
+        ("def f():\n  a()\n  b()\n", "    a()\n    b()", "  a()\n  c()\n  b()"),
+        ("x:\n  a: 1\n  b: 2\n", "    a: 1\n    b: 2", "  a: 1"),
+        ("def f():\n    a()\n    b()\n", "a()\nb()", "    a()\n    b()\nc()"),
+        ("def f():\n  if x:\n    b()\n", "if x:\n  b()", "  if x:\n    b()\n  c()"),
         // Only blank lines.
         ("x\n\ny", "  ", "z"),
     ] {
