@@ -88,6 +88,10 @@ impl Glob {
                 for text in braces::expand(&with_literal_escapes(&spelled(pattern)), budget)? {
                     glob.spelled.push(Sequence::parse(&text, budget)?);
                 }
+                // What a part of the pattern leaves out is left out in each spelling.
+                if ["!(", "[!", "[^"].iter().any(|negation| pattern.contains(negation)) {
+                    glob.alternatives.clear();
+                }
             }
         }
         Ok(glob)
@@ -95,7 +99,7 @@ impl Glob {
 
     /// Whether it matches `path`, whose components are parted by `/`.
     pub fn matches(&self, path: &str) -> bool {
-        if self.alternatives.is_empty() {
+        if self.alternatives.is_empty() && self.spelled.is_empty() {
             return self.negated || self.empty && path.is_empty();
         }
         let is_matched = any_matches(&self.alternatives, path)

@@ -47,6 +47,9 @@ fn a_path_matches_in_each_form_of_unicode_and_as_lists_show_it() {
     for (pattern, path) in [("\u{e9}", "e"), (r"\x0", "\0"), (r"\x0A", "\n"), ("!caf\u{e9}", "cafe\u{301}")] {
         assert!(!matches(pattern, path), "{pattern} {path:?}");
     }
+    for pattern in ["@(!(\u{e9})x)", "[^\u{e9}]*", "[!\u{e9}]x"] {
+        assert!(!matches(pattern, "e\u{301}x") && matches(pattern, "fx"), "{pattern}");
+    }
 }
 
 #[test]
