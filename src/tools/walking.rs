@@ -43,14 +43,19 @@ pub(super) fn exclude_globs<G>(
 
 /// The path of a file in one of the served folders as one line that other tools take: absolute if there are several folders.
 pub(super) fn path_line_in(folders: &[PathBuf], number: usize, path: &[u8]) -> String {
-    let line = shown_line(path);
     match folders.get(number) {
         Some(folder) if folders.len() > 1 => {
-            let folder = folder.to_string_lossy();
+            let (folder, line) = (folder.to_string_lossy(), shown_line(path));
             told(&format!("{}/{line}", with_slashes(&folder).trim_end_matches('/'))).into_owned()
         }
-        _ => line.into_owned(),
+        _ => entry_line(path).into_owned(),
     }
+}
+
+/// The path of an entry as a line of its own. One that would look like a note of an answer, in brackets, begins with `./`.
+pub(super) fn entry_line(path: &[u8]) -> Cow<'_, str> {
+    let line = shown_line(path);
+    if line.starts_with('[') && line.ends_with(']') { Cow::Owned(format!("./{line}")) } else { line }
 }
 
 /// A folder in which a search begins.

@@ -138,7 +138,10 @@ def one_line(case, text, second):
     """Names with control characters on one line, in their order. The blanks before sizes are as many as names leave."""
     for name in {os.path.basename(path) for path in case.tree if any(map(is_control, os.path.basename(path)))}:
         shown = "".join(f"\\x{ord(char):02x}" if is_control(char) else char for char in name)
-        text = text.replace(shown if second and case.ours else name, name.replace("\n", "\v"))
+        found, plain = shown if second and case.ours else name, name.replace("\n", "\v")
+        if case.tool == "directory_tree":
+            found, plain = (json.dumps(name, ensure_ascii=False)[1:-1] for name in (found, plain))
+        text = text.replace(found, plain)
     return "\n".join(SIZE.sub(r" \1 \2", line) for line in text.split("\n"))
 
 
@@ -294,8 +297,7 @@ RULES = [
     Rule(LENIENT, "SPEC 11 (lenient input): null, \"5\" and JSON strings are taken as what they mean. The reference server gets the "
          "plain form", lambda case: False),
     Rule("names-on-one-line", "SPEC 25: a name with control characters is shown on one line, so that it forges none; the reference server shows it raw",
-         lambda case: case.tool in LISTS and case.tool != "directory_tree"
-         and any(map(unclear, case.tree)), normal=one_line),
+         lambda case: case.tool in LISTS and any(map(unclear, case.tree)), normal=one_line),
     Rule("order-of-listings", "SPEC 13: listings are by name here; the reference server gives the order of the file system, or of a "
          "locale. By size, equal sizes and folders may stand anywhere", lambda case: case.tool in LISTS, normal=by_name),
     Rule("hints-without-a-match", "SPEC 14 and 25: where nothing matches, lines in brackets say what is near, and that names are looked at",

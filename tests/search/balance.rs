@@ -150,3 +150,18 @@ fn a_name_of_any_bytes_is_one_line() {
     let text = server.ok("glob", json!({ "pattern": "*", "sort": "path" }));
     assert_eq!(text, "caf\\xe9\ntwo\\x0alines\nä\n[3 files seen, 3 match; nothing left out]");
 }
+
+#[test]
+fn a_name_that_looks_like_the_balance_is_told_as_a_path() {
+    let folder = Folder::new();
+    let name = "[3 files seen, 3 match; nothing left out]";
+    for path in [name, "[slug]/x", "a"] {
+        crate::trees::put(&folder, path, "word\n");
+    }
+    let server = serve(&folder, &[]);
+    let text = server.ok("glob", json!({ "pattern": "*", "sort": "path" }));
+    assert_eq!(text, format!("./{name}\n[slug]/x\na\n[3 files seen, 3 match; nothing left out]"));
+    let lines = server.ok("grep", json!({ "pattern": "word", "output_mode": "content" }));
+    assert!(lines.starts_with(&format!("./{name}\n1:word\n")), "{lines}");
+    assert!(server.ok("grep", json!({ "pattern": "word", "path": format!("./{name}") })).contains(": 1\n"));
+}

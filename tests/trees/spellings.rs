@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{on_all, outcome, put, serve, tree};
 use crate::support::{Folder, Mcp, Stdio, named, on_both_with};
@@ -154,7 +154,11 @@ fn a_name_is_taken_back_as_it_is_shown() {
     }
     // The name itself is a path, too.
     assert_eq!(server.ok("read_text_file", json!({ "path": "a\tb.txt" })), "found\n");
-    server.refused("write_file", json!({ "path": "new\ttab", "content": "x" }));
+    for path in ["new\ttab", "new\nline", "caf\u{e9}\r/x"] {
+        server.refused("write_file", json!({ "path": path, "content": "x" }));
+        server.refused("create_directory", json!({ "path": path }));
+        server.refused("copy_file", json!({ "source": "a\tb.txt", "destination": path }));
+    }
     server.refused("write_file", json!({ "path": r"new\xe9", "content": "x" }));
     assert_eq!(folder.names().len(), 3);
 }
@@ -184,8 +188,13 @@ fn a_name_with_line_breaks_is_one_line_of_every_list_and_is_taken_back_so() {
         }
         assert!(!text.contains("\n[FILE] forged.txt") && !text.contains('\x1b'), "{tool}: {text}");
     }
-    for path in shown {
+    let tree: Value =
+        serde_json::from_str(&server.ok("directory_tree", json!({ "path": "." }))).expect("JSON");
+    for (path, entry) in shown.into_iter().zip(tree.as_array().expect("entries")) {
+        assert_eq!(entry["name"], json!(path));
         assert_eq!(server.ok("read_text_file", json!({ "path": path })), "text\n", "{path}");
+        let missing = server.tool("read_text_file", json!({ "path": format!("{path}x") })).text;
+        assert!(!missing.contains("\n[FILE] forged"), "{missing}");
         assert!(
             server.ok("glob", json!({ "pattern": path.replace('[', "\\[") })).starts_with(path),
             "{path}"

@@ -7,7 +7,7 @@ use super::Workspace;
 use super::found::{Found, Freshness, Want};
 use crate::engine::path::{FilePath, NamePolicy};
 use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
-use crate::engine::{Control, Error, list};
+use crate::engine::{Control, Error, list, shown_line};
 use crate::sys::path::{is_absolute, told, usual, with_slashes};
 
 /// Maximum number of paths that the error for a missing file names.
@@ -100,7 +100,8 @@ impl Workspace {
         let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
         let names = list::names::similar_names(&place.dir, &name, policy, found.may_be_folder());
         let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        names.into_iter().filter(|name| !hides(name)).map(|name| folder.clone() + &name).collect()
+        let shown = |name: String| shown_line((folder.clone() + &name).as_bytes()).into_owned();
+        names.into_iter().filter(|name| !hides(name)).map(shown).collect()
     }
 
     /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
@@ -119,7 +120,7 @@ impl Workspace {
             let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
             let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
             if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
-                paths.extend(std::str::from_utf8(walk.path()).map(str::to_owned));
+                paths.push(shown_line(walk.path()).into_owned());
             }
         }
         paths

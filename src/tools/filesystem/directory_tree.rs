@@ -8,7 +8,7 @@ use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::near::of_folder;
-use crate::tools::walking::{Listed, Patterns, exclude_globs};
+use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -87,9 +87,10 @@ impl Call for DirectoryTree {
         let mut tree = TreeText::new(self.limit);
         let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
         let reached = listed.walk(options, after.as_deref(), &is_excluded, control, |walk, met| {
-            let name = met.path.rsplit_once('/').map_or(met.path, |(_, name)| name);
+            // Not only JSON's escapes, because the text of a path holds no line break.
+            let name = shown_line(walk.name());
             let (is_folder, path_len) = (met.kind == EntryKind::Folder, walk.path_from_start().len());
-            tree.push(met.level, name, is_folder, !met.is_above, path_len)
+            tree.push(met.level, &name, is_folder, !met.is_above, path_len)
         });
         let reached = match reached {
             Err(error) => return Err(of_folder(error, path, self.has_search, workspace, control)?),

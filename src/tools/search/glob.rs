@@ -16,7 +16,7 @@ use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
 use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
-use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, shown_line, starts};
+use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, entry_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -208,7 +208,7 @@ impl GlobFiles {
         let Search { best, state, after, met, stopped, .. } = search;
         let (total, mut last) = (best.total(), None);
         for place in best.into_sorted() {
-            if list.push_line(&told(&shown_line(&place.path))) {
+            if list.push_line(&told(&entry_line(&place.path))) {
                 last = Some(place);
             }
         }
