@@ -173,7 +173,7 @@ impl Executor {
         let until = until - if memory == 0 { Duration::ZERO } else { self.limits.timeout / FOR_WORK };
         match memory {
             0 => Some(None),
-            ..=WALK => self.permit(&self.walks, task, memory, until).await,
+            1..=WALK => self.permit(&self.walks, task, memory, until).await,
             // Only a search that would have to wait looks what it searches.
             _ => match self.searches.take_now(task.client(), memory) {
                 Some(permit) => Some(Some(permit)),
