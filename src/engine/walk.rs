@@ -145,11 +145,9 @@ impl<'w> Walk<'w> {
 
     /// The next step; `None` at the end.
     pub fn next_step(&mut self) -> Result<Option<WalkStep>> {
-        if self.is_late {
-            return Err(Error::TimedOut);
-        }
         // To read a folder may take long.
         match self.enter || self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            _ if self.is_late => return Err(Error::TimedOut),
             true => self.control.check()?,
             false => self.control.check_called_off()?,
         }

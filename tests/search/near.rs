@@ -20,6 +20,7 @@ fn what_is_near_is_told_with_the_argument_that_finds_it() {
         for (pattern, told) in [
             ("main.rs", "[1 file matches if upper and lower case are the same, such as src/Main.rs]"),
             ("*.RS", "[2 files match if upper and lower case are the same, such as src/Main.rs]"),
+            ("SRC/main.*", "[1 file matches if upper and lower case are the same, such as src/Main.rs]"),
             ("*.bin", "[1 file matches with include_ignored: true, such as build/out.bin]"),
             ("*.cfg", "[1 file matches with include_hidden: true, such as .hidden/in.cfg]"),
             (

@@ -172,7 +172,8 @@ impl GlobFiles {
     }
 
     /// Lines for globs with a usual slip: in the folder of the call, whatever folder the pattern names.
-    fn slips(&self, workspace: &Workspace, control: &Control) -> Result<Vec<String>> {
+    /// `named`: the folders that the pattern names.
+    fn slips(&self, workspace: &Workspace, named: &[Start], control: &Control) -> Result<Vec<String>> {
         let starts = starts(workspace, self.arguments.path.as_ref(), &self.top)?;
         let near = Near::new(workspace, &starts, control);
         let mut lines = Vec::new();
@@ -181,6 +182,16 @@ impl GlobFiles {
             let options = self.options(names_hidden(&other));
             let with = format!("with {}", json!({ "pattern": told(&other) }));
             lines.extend(near.count(options, |path| glob.matches(path))?.line(&with));
+        }
+        let lower = self.arguments.pattern.to_lowercase();
+        let is_missing = |start: &Start| workspace.info(&start.folder).is_err();
+        if !self.pattern.is_absolute
+            && named.iter().all(is_missing)
+            && let Ok(glob) = RootedGlob::new(&lower).glob(&mut GlobBudget::default())
+        {
+            let options = self.options(self.pattern.names_hidden);
+            let found = near.count(options, |path| glob.matches(&path.to_lowercase()))?;
+            lines.extend(found.line("if upper and lower case are the same"));
         }
         Ok(lines)
     }
@@ -241,7 +252,7 @@ impl GlobFiles {
     fn note(&self, workspace: &Workspace, starts: &[Start], search: &Search) -> Result<String> {
         let mut lines = match &search.after {
             None if search.best.total() == 0 && !search.stopped => {
-                match self.slips(workspace, search.control)? {
+                match self.slips(workspace, starts, search.control)? {
                     slips if !slips.is_empty() => slips,
                     _ => hints::hints(
                         &self.pattern,
