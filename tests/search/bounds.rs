@@ -150,6 +150,11 @@ fn one_wrong_byte_hides_no_file_of_any_size_from_a_search_for_ascii() {
             "1 file over 64 MB and not in UTF-8 searched as UTF-8: of other characters, only ASCII is found";
         assert!(text.contains(told), "{call}: {text}");
     }
+    // That proves no absence of other characters.
+    for multiline in [false, true] {
+        let text = server.ok("grep", json!({ "pattern": "\u{e9}", "multiline": multiline }));
+        assert!(text.contains("left out: 1 file in other encodings than the likely one"), "{text}");
+    }
 }
 
 /// One line of 32 MB that does not match.

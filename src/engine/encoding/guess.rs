@@ -109,20 +109,26 @@ pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
 
 /// By the bytes of a sample that are not ASCII.
 fn by_detector(sample: &[u8]) -> Option<Likely> {
-    let sample = &sample[..sample.len().min(SAMPLE)];
+    let sample = beginning(sample, SAMPLE);
     let encoding = detected(sample)?;
     // It may end inside a character, because it is a part.
     Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
     let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
     let is_sure = places.len() >= EVIDENCE && (encoding.is_multibyte() || !has_longer(sample)) && {
         let middle = places[places.len() / 2];
-        // No byte below the digits is in a character of several bytes.
-        let cut = sample[..middle].iter().rposition(|byte| *byte < b'0').map_or(middle, |at| at + 1);
-        let (one, other) = sample.split_at(cut);
+        let (one, other) = sample.split_at(beginning(sample, middle).len());
         let says_so = |part: &[u8]| detected(part) == Some(encoding);
         says_so(one) && says_so(other)
     };
     Some(Likely::Text { choice: EncodingChoice::Is(wide_enough(encoding, sample)), is_sure })
+}
+
+/// At most so many first bytes of a sample, which end behind a character if they do not end the sample: the detector takes half of one
+/// for another encoding. No byte below the digits is in a character of several bytes.
+pub(super) fn beginning(sample: &[u8], most: usize) -> &[u8] {
+    let Some(part) = sample.get(..most) else { return sample };
+    let cut = part.iter().rposition(|byte| *byte < b'0');
+    &part[..cut.map_or(most, |at| at + 1)]
 }
 
 /// GB18030 in the place of GBK for a text with characters of four bytes, which GBK lacks. No other character has a digit behind its

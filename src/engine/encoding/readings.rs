@@ -3,7 +3,7 @@
 //! Pure over bytes.
 
 use super::escapes::{by_all_escapes, has_escapes, has_undecoded, has_wide};
-use super::guess::{detected, is_mostly_utf_8, is_rather_utf_8, likely_of_all, sample_of};
+use super::guess::{beginning, detected, is_mostly_utf_8, is_rather_utf_8, likely_of_all, sample_of};
 use super::{DecodeError, Encoding, EncodingSource, Likely};
 
 /// Bytes of a sample in which wrong bytes are looked for.
@@ -75,14 +75,16 @@ fn of_escapes(bytes: &[u8]) -> Readings {
 /// The encoding that the detector finds once the bytes are left out that are no character of it, if these are few: by one such
 /// byte it takes the text for another one.
 fn but_for_few(sample: &[u8]) -> Option<Encoding> {
-    let sample = &sample[..sample.len().min(REPAIRED)];
+    let sample = beginning(sample, REPAIRED);
     let is_table =
         |encoding: &Encoding| encoding.unit() == 1 && *encoding != Encoding::Utf8 && !encoding.is_stateful();
     let is_found = |encoding: &Encoding| {
         let repaired = without_wrong(*encoding, sample);
         repaired.is_some_and(|rest| rest.len() < sample.len() && detected(&rest) == Some(*encoding))
     };
-    Encoding::ALL.iter().copied().filter(is_table).find(is_found)
+    let found = Encoding::ALL.iter().copied().filter(is_table).find(is_found);
+    // The wrong bytes may lie behind this part.
+    found.or_else(|| detected(sample).filter(|encoding| encoding.is_multibyte()))
 }
 
 /// The bytes of a sample without those that are no character. `None` if these are not few.
@@ -161,6 +163,19 @@ mod tests {
                 let first = readings(&bytes).encodings[0];
                 let shown = first.decode_lossy(&bytes).replace('\u{fffd}', "");
                 assert!(shown.contains(&text.repeat(2)), "{encoding:?} {first:?}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_read_alike_wherever_its_sample_ends() {
+        for (encoding, text, wrong) in TEXTS {
+            for more in 0..4 {
+                let front = encoded(encoding, &format!("{}\n", "a".repeat(more)));
+                let lines = encoded(encoding, &text.repeat(1_200));
+                for bytes in [[&front[..], &lines].concat(), [&front[..], &lines, wrong].concat()] {
+                    assert_eq!(readings(&bytes).encodings[0], encoding, "{more}");
+                }
             }
         }
     }

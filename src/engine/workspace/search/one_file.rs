@@ -100,7 +100,7 @@ impl Workers<'_> {
             };
             count += more;
         }
-        batch.counts.as_bytes += u64::from(!is_text);
+        self.count_as_bytes(!is_text, count, batch);
         batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
         let opened = OpenedText { is_changing: opened.is_changing || !view.unchanged(), ..opened };
         let index = self.workspace.known_index(&opened.stamp);
@@ -133,6 +133,12 @@ impl Workers<'_> {
         scratch.buffer = small;
         batch.add_found(found?);
         Ok(())
+    }
+
+    /// Counts a text that was searched as UTF-8 although it is not, with so many hits.
+    fn count_as_bytes(&self, is_such: bool, hits: u64, batch: &mut Batch) {
+        batch.counts.as_bytes += u64::from(is_such);
+        batch.counts.unsure += u64::from(is_such && hits == 0 && !self.pattern.is_ascii());
     }
 
     /// Searches the text in the thread's buffer. `known`: the only bytes of the file where a match can be.
@@ -233,7 +239,7 @@ impl Workers<'_> {
         // It was not searched if the time was up in its first line.
         let is_begun = rest.is_none_or(|rest| rest > file.start);
         let counted = batch.counts.files + u64::from(is_begun);
-        batch.counts.as_bytes += u64::from(!is_text && is_begun);
+        self.count_as_bytes(!is_text && is_begun, count, batch);
         batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
