@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{
-    Budget, Control, LineEdit, LineEdits, LineIndex, Operation, TextEdit, TextEdits, TextLimits,
-    plan_line_edits, plan_text_edits,
-};
+use engine::Control;
 use file_editor::protocol::{BLOCK, Breaks, Escaper};
+use text::budget::Budget;
+use text::line_edit::{LineEdit, LineEdits, Operation, plan as plan_line_edits};
+use text::lines::LineIndex;
+use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
 
 use super::texts::{SIZES, text};
 

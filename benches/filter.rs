@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{FileFilter, FilterBuilder, Query};
+use engine::{FileFilter, FilterBuilder, Query};
 use regex_syntax::hir::Hir;
 
 use super::texts::{SIZES, text};

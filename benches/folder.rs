@@ -9,10 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{
-    Control, Durability, FilePath, LineEdit, LineEdits, LineRange, Operation, Workspace, WorkspaceOptions,
-};
+use engine::{Control, Durability, FilePath, LineRange, Workspace, WorkspaceOptions};
 use tempfile::TempDir;
+use text::line_edit::{LineEdit, LineEdits, Operation};
 
 use super::cores::middle;
 use super::texts::{SIZES, text};

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::engine::{NamePolicy, Workspace};
+use engine::{NamePolicy, Workspace};
 use file_editor::exec::Task;
 use file_editor::protocol::{BLOCK, Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
 use file_editor::tools::sets;

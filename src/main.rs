@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use engine::{self, Workspace};
 use file_editor::cli::{self, Config, Stop, Transport};
-use file_editor::engine::{self, Workspace};
 use file_editor::protocol::{Service, ServiceOptions};
 use file_editor::transport::process::allocator::{self, Allocator};
 use file_editor::transport::{self, Shared, http, stdio};

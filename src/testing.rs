@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use crate::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use crate::protocol::{Service, ServiceOptions};
 use crate::tools::sets;
 use crate::transport::Shared;
+use engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 
 /// An empty folder, served with the default options.
 pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {

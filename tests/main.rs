@@ -3,6 +3,7 @@
 // The output of a test holds its random seed and its measurements. It is shown when the test fails.
 #![allow(clippy::print_stdout)]
 
+#[macro_use]
 mod support; // folders, server processes, clients: the only place that starts a server
 
 mod confinement; // nothing outside the folder is read or changed

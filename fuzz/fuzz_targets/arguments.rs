@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use file_editor::engine::{Error, FolderPaths, NamePolicy};
+use engine::{Error, FolderPaths, NamePolicy};
 use file_editor::tools::arguments::{Argument, Line, List, Value};
 use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, ToolNames, depth_exceeds, name_as_sent, sets};
 use libfuzzer_sys::fuzz_target;

@@ -9,7 +9,7 @@
 
 #![no_main]
 
-use file_editor::engine::{FileFilter, FilterBuilder, Query, Shape};
+use engine::{FileFilter, FilterBuilder, Query, Shape};
 use libfuzzer_sys::fuzz_target;
 use regex_automata::meta::{Config, Regex};
 use regex_syntax::ParserBuilder;

@@ -9,10 +9,10 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use file_editor::engine::LineIndex;
 use file_editor::protocol::Session;
 use file_editor_fuzz::{Served, assert_answers, assert_rest};
 use libfuzzer_sys::fuzz_target;
+use text::lines::LineIndex;
 
 const IDS: [&str; 6] = ["1", "-7", "\"x\"", r#""\u0041\n""#, "1.0", "123456789012345678901234567890"];
 const OPERATIONS: [&str; 3] = ["list_files", "read_file", "edit_file"];

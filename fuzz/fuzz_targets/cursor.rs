@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use arbitrary::{Result, Unstructured};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use file_editor::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use file_editor::exec::Task;
 use file_editor::protocol::{Service, ServiceOptions, Step};
 use file_editor::tools::sets;

@@ -9,13 +9,13 @@
 
 #![no_main]
 
-use std::time::Duration;
-
-use file_editor::engine::{
-    Budget, ChangeScope, Control, Encoding, EncodingChoice, IfMissing, LineIndex, TextChange, TextDone,
-    TextLimits, plan_text_change,
-};
 use libfuzzer_sys::fuzz_target;
+use text::Unstopped;
+use text::budget::Budget;
+use text::encoded_edit::{ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change};
+use text::encoding::{Encoding, EncodingChoice};
+use text::lines::LineIndex;
+use text::text_edit::TextLimits;
 
 const CHOICES: [Option<EncodingChoice>; 17] = [
     Some(EncodingChoice::Is(Encoding::Utf16Le)),
@@ -57,8 +57,7 @@ fuzz_target!(|data: &[u8]| {
     let budget = Budget::new(usize::MAX);
     let limits = TextLimits { passages: 0, max_bytes: 1 << 30, memory: &budget };
     let scope = ChangeScope { name: "f", max_diff: 4_096, limits };
-    let control = Control::new(Duration::from_secs(60));
-    let Ok(planned) = plan_text_change(choice, (&index, old), &change, scope, &control) else { return };
+    let Ok(planned) = plan_text_change(choice, (&index, old), &change, scope, &Unstopped) else { return };
     let planned = planned.expect("the file does not change");
     assert!(planned.diff.text.len() <= 4_096);
     let mut new = Vec::new();

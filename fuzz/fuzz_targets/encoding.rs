@@ -11,8 +11,8 @@
 
 #![no_main]
 
-use file_editor::engine::{DecodeError, Decoder, Encoding, LineScan, likely_encoding};
 use libfuzzer_sys::fuzz_target;
+use text::encoding::{DecodeError, Decoder, Encoding, LineScan, likely as likely_encoding};
 
 const WINDOWS_1251: &str = "\
     ЂЃ‚ѓ„…†‡€‰Љ‹ЊЌЋЏђ‘’“”•–—�™љ›њќћџ\u{a0}ЎўЈ¤Ґ¦§Ё©Є«¬\u{ad}®Ї°±Ііґµ¶·ё№є»јЅѕїАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩ\

@@ -11,7 +11,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use file_editor::engine::{FileFilter, FileStamp, FilterRecords, RecordsTail};
+use engine::{FileFilter, FileStamp, FilterRecords, RecordsTail};
 use libfuzzer_sys::fuzz_target;
 
 type Filters = Vec<(FileStamp, FileFilter)>;

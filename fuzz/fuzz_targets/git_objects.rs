@@ -9,15 +9,15 @@
 
 use std::time::Duration;
 
-use file_editor::engine::Control;
-use file_editor::toolkit::churn::diff;
-use file_editor::toolkit::churn::git::commit::Commit;
-use file_editor::toolkit::churn::git::config::Config;
-use file_editor::toolkit::churn::git::id::{HashKind, ObjectId};
-use file_editor::toolkit::churn::git::index::PackIndex;
-use file_editor::toolkit::churn::git::inflate::Inflater;
-use file_editor::toolkit::churn::git::{delta, pack, tree};
+use engine::Control;
 use libfuzzer_sys::fuzz_target;
+use toolkit::churn::diff;
+use toolkit::churn::git::commit::Commit;
+use toolkit::churn::git::config::Config;
+use toolkit::churn::git::id::{HashKind, ObjectId};
+use toolkit::churn::git::index::PackIndex;
+use toolkit::churn::git::inflate::Inflater;
+use toolkit::churn::git::{delta, pack, tree};
 
 /// The largest object that is allowed here.
 const MOST: usize = 1 << 16;

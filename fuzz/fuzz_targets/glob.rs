@@ -7,8 +7,8 @@
 
 #![no_main]
 
-use file_editor::engine::{Glob, GlobBudget, RootedGlob, TreeExclude};
 use libfuzzer_sys::fuzz_target;
+use text::glob::{Glob, GlobBudget, RootedGlob, TreeExclude};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

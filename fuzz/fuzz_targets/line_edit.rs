@@ -10,8 +10,10 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use file_editor::engine::{Error, LineEdit, LineEdits, LineIndex, Operation, Planned, plan_line_edits};
 use libfuzzer_sys::fuzz_target;
+use text::Error;
+use text::line_edit::{LineEdit, LineEdits, Operation, Planned, plan as plan_line_edits};
+use text::lines::LineIndex;
 
 #[allow(dead_code)]
 #[path = "../../tests/model.rs"]

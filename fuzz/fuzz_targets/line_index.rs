@@ -13,8 +13,8 @@
 
 #![no_main]
 
-use file_editor::engine::{BreakKinds, IndexBuilder, LineIndex, NotText};
 use libfuzzer_sys::fuzz_target;
+use text::lines::{BreakKinds, IndexBuilder, LineIndex, NotText};
 
 /// Bytes that `LineIndex::build` scans at once.
 const CHUNK: usize = 64 * 1024;

@@ -10,14 +10,15 @@
 
 #![no_main]
 
-use std::time::Duration;
-
 use arbitrary::Arbitrary;
-use file_editor::engine::{
-    Budget, Control, Diff, Error, Found, LineIndex, Snippet, TextEdit, TextEdits, TextLimits, TextPlanned,
-    Unmatched, plan_text_edits, unified,
-};
 use libfuzzer_sys::fuzz_target;
+use text::budget::Budget;
+use text::diff::{Diff, unified};
+use text::lines::LineIndex;
+use text::text_edit::{
+    Found, Snippet, TextEdit, TextEdits, TextLimits, TextPlanned, Unmatched, plan as plan_text_edits,
+};
+use text::{Error, Unstopped};
 
 #[path = "../../tests/text_model.rs"]
 mod model;
@@ -101,9 +102,8 @@ fuzz_target!(|input: Input| {
         occurrences: edit.occurrences,
     });
     let given = TextEdits::new(given.collect());
-    let control = Control::new(Duration::from_secs(60));
     let limits = TextLimits { passages: PASSAGES, max_bytes: PLENTY as u64, memory: &MEMORY };
-    let planned = plan_text_edits(&index, file.as_bytes(), &given, limits, &control);
+    let planned = plan_text_edits(&index, file.as_bytes(), &given, limits, &Unstopped);
     match (planned, model::edit(&file, &edits)) {
         (Ok(planned), Ok((text, counts))) => {
             let planned = planned.expect("the index fits");

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use file_editor::engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
 use file_editor::exec::Task;
 use file_editor::protocol::{Answer, PendingCall, Service, ServiceOptions, Step};
 use file_editor::tools::sets;

@@ -1,7 +1,7 @@
 //! Which flags do not go together (contract 2).
 
 use super::{Config, Stop, Transport};
-use crate::sys::process::RUNS_COMMANDS;
+use sys::process::RUNS_COMMANDS;
 
 impl Config {
     /// Refuses flags that exclude each other.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::engine::{Durability, NamePolicy};
+use engine::{Durability, NamePolicy};
 
 /// `--transport`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,17 +8,15 @@ use std::path::PathBuf;
 use super::serve_templates;
 use super::start_error::is_a_file;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
-#[cfg(feature = "toolkit")]
-use crate::engine::{Control, Error};
-use crate::engine::{
-    Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine, without_missing,
-};
-#[cfg(feature = "toolkit")]
-use crate::toolkit::complexity::Analyzer;
-#[cfg(feature = "toolkit")]
-use crate::toolkit::templates::Broken;
 use crate::tools::Offered;
 use crate::transport::check_descriptors;
+#[cfg(feature = "toolkit")]
+use engine::{Control, Error};
+use engine::{Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine, without_missing};
+#[cfg(feature = "toolkit")]
+use toolkit::complexity::Analyzer;
+#[cfg(feature = "toolkit")]
+use toolkit::templates::Broken;
 
 /// How long the start of the analyzer is waited for.
 #[cfg(feature = "toolkit")]

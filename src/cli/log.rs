@@ -15,9 +15,9 @@ use tracing_subscriber::prelude::*;
 use super::line::LineFormat;
 use super::start_error::is_a_file;
 use super::{LogFormat, LogLevel};
-use crate::sys::stdio::write_error_if_ready;
 use crate::transport::process::allocator;
 use crate::transport::process::stats::ASKED;
+use sys::stdio::write_error_if_ready;
 
 /// The target of the "ready" line, which is shown at every level (contract 2).
 const READY: &str = "ready";
@@ -68,7 +68,7 @@ pub fn cannot_start(why: impl Display) -> String {
 
 /// Whether an error means that the system lacks a resource.
 pub fn is_shortage(error: &io::Error) -> bool {
-    use crate::sys::io::Errno;
+    use sys::io::Errno;
     let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::NOBUFS];
     short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

@@ -37,9 +37,9 @@ pub use start::{bind_admin, cannot_listen};
 pub use start_error::{cannot_open, system_error};
 use values::Tools;
 
-use crate::engine::outermost;
 use crate::tools::LineBase;
 use crate::transport::net::rate_limit::Rate;
+use engine::outermost;
 
 /// Text files for LLM agents: find, read and edit them, over MCP, REST and JSON-RPC.
 #[derive(Debug, Parser)]

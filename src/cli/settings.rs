@@ -1,9 +1,9 @@
 //! What the command line means to the parts of the server: to the workspace, the tools and the transports.
 
 use super::{Config, Stop, home};
-use crate::engine::{Excludes, WorkspaceOptions};
 use crate::tools::{Offered, sets};
 use crate::transport::http::Allowed;
+use engine::{Excludes, WorkspaceOptions};
 
 impl Config {
     /// The tools offered, for this number of served folders.

@@ -5,9 +5,9 @@ use std::io;
 
 use super::start_error::system_error;
 use super::{Config, Stop};
-#[cfg(feature = "toolkit")]
-use crate::toolkit::templates::{self, Broken};
 use crate::transport::http::admin::AdminPort;
+#[cfg(feature = "toolkit")]
+use toolkit::templates::{self, Broken};
 
 /// Binds the port for the operator, if there is to be one.
 pub fn bind_admin(config: &Config, token: Option<&[u8]>) -> Result<Option<AdminPort>, Stop> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Stop, cannot_start, is_shortage};
-use crate::engine::OpenError;
+use engine::OpenError;
 
 /// The message for folders that cannot be served.
 pub fn cannot_open(error: &OpenError) -> Stop {

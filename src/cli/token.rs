@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Config, Stop};
-use crate::sys::fs::Mode;
+use sys::fs::Mode;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 64 << 10;
@@ -39,7 +39,7 @@ impl Config {
     /// What is doubtful about the token's file, in one line that says what to do.
     pub fn token_doubt(&self) -> Option<String> {
         let path = self.auth_token_file.as_ref()?;
-        let stat = open(path).and_then(|file| Ok(crate::sys::fs::fstat(&file)?)).ok()?;
+        let stat = open(path).and_then(|file| Ok(sys::fs::fstat(&file)?)).ok()?;
         let mode = stat.st_mode;
         let names = stat.st_nlink;
         let linked = (names > 1).then(|| {
@@ -48,7 +48,7 @@ impl Config {
                  one name"
             )
         });
-        let is_open = cfg!(unix) && crate::sys::fs::mode(mode).intersects(Mode::from_raw_mode(0o177));
+        let is_open = cfg!(unix) && sys::fs::mode(mode).intersects(Mode::from_raw_mode(0o177));
         let open = is_open.then(|| {
             let mode = mode & 0o777;
             format!("its mode {mode:04o} lets more than its owner read or write it; set it to 0600")

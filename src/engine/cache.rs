@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::engine::fs::version::FileStamp;
-use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
-use crate::engine::text::lines::{InlineIndex, LineIndex, NotText};
+use crate::fs::version::FileStamp;
+use crate::stamp_cache::{CacheCounts, Kept, StampCache};
+use text::lines::{InlineIndex, LineIndex, NotText};
 
 /// The result of indexing one state of a file.
 #[derive(Debug, Clone)]

@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use self::deadlines::Deadlines;
-use crate::engine::early::EarlyText;
-use crate::engine::progress::{Progress, ProgressCounter};
-use crate::engine::{Error, Result};
+use crate::early::EarlyText;
+use crate::progress::{Progress, ProgressCounter};
+use crate::{Error, Result};
+
+use text::Stopped;
 
 mod deadlines;
 
@@ -183,7 +185,7 @@ impl Control {
     }
 
     /// Like [`Control::check`], but without the deadline: for waits that end at it with their own error.
-    pub(crate) fn check_called_off(&self) -> Result<()> {
+    pub fn check_called_off(&self) -> Result<()> {
         match self.state.load(Ordering::Acquire) {
             CANCELLED => Err(Error::Cancelled),
             EXPIRED | GIVEN_UP | TAKEN_BACK => Err(Error::TimedOut),
@@ -201,7 +203,7 @@ impl Control {
     }
 
     /// Takes the commit back: the change failed, and nothing is different.
-    pub(crate) fn undo_commit(&self) {
+    pub fn undo_commit(&self) {
         let _ = self.step(COMMITTING, RUNNING) || self.step(GIVEN_UP, TAKEN_BACK);
     }
 
@@ -260,6 +262,15 @@ impl Control {
 
     fn step(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl text::Stop for Control {
+    fn check(&self) -> std::result::Result<(), Stopped> {
+        Control::check(self).map_err(|error| match error {
+            Error::Cancelled => Stopped::Cancelled,
+            _ => Stopped::TimedOut,
+        })
     }
 }
 

@@ -5,11 +5,12 @@
 
 use std::{fmt, io};
 
-use crate::engine::FileVersion;
-use crate::engine::command::CannotRun;
-use crate::engine::encoding::{Encoding, Likely, Malformed, Unencodable};
-use crate::engine::path::NameProblem;
-use crate::engine::text::text_edit::Unmatched;
+use crate::FileVersion;
+use crate::command::CannotRun;
+use crate::path::NameProblem;
+use text::Stopped;
+use text::encoding::{Encoding, Likely, Malformed, Unencodable};
+use text::text_edit::Unmatched;
 
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -35,7 +36,6 @@ pub(crate) fn is_no_room(error: &io::Error) -> bool {
 
 /// Every error of an operation on the folder (contract 7).
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Error {
     /// The name or path is not allowed (contract 3, 12).
     InvalidName {
@@ -343,9 +343,40 @@ pub enum Occupant {
     Source,
 }
 
+impl From<text::Error> for Error {
+    fn from(error: text::Error) -> Error {
+        match error {
+            text::Error::Stopped(Stopped::TimedOut) => Error::TimedOut,
+            text::Error::Stopped(Stopped::Cancelled) => Error::Cancelled,
+            text::Error::Busy => Error::Busy,
+            text::Error::InvalidUtf8 => Error::InvalidUtf8,
+            text::Error::NotText { name } => Error::NotText { name },
+            text::Error::OtherEncoding { name, error, likely } => {
+                Error::OtherEncoding { name, error: Box::new(Error::from(*error)), likely }
+            }
+            text::Error::Undecodable { encoding, line, column, bytes, why } => {
+                Error::Undecodable { encoding, line, column, bytes, why }
+            }
+            text::Error::Unencodable { encoding, lacking, in_part } => {
+                Error::Unencodable { encoding, lacking, in_part }
+            }
+            text::Error::LineOutOfRange { line, operation, total } => {
+                Error::LineOutOfRange { line, operation, total, missing: None }
+            }
+            text::Error::NotAsExpected { line, actual, stands_at } => {
+                Error::NotAsExpected { line, actual, stands_at }
+            }
+            text::Error::Conflict { line } => Error::Conflict { line },
+            text::Error::Unmatched(unmatched) => Error::Unmatched(unmatched),
+            text::Error::TooLarge { size, max } => Error::TooLarge { size, max, is_result: true },
+            text::Error::InvalidArguments { at, problem } => Error::InvalidArguments { at, problem },
+        }
+    }
+}
+
 impl Error {
     /// Something is at the path `name`, which the call was not asked to replace.
-    pub(crate) fn exists(name: &str) -> Error {
+    pub fn exists(name: &str) -> Error {
         Error::Exists { name: name.into(), occupant: Occupant::Kept }
     }
 
@@ -390,7 +421,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::io::Errno;
+    use sys::io::Errno;
 
     #[test]
     fn only_room_that_others_hold_is_told_as_busy_and_not_what_the_system_refuses() {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use unicode_normalization::UnicodeNormalization;
 
-use super::gitignore::as_git_reads;
 use super::path::{is_ignorable, is_kept_by_git};
-use crate::sys::ffi::{OsStrExt, OsStringExt};
-use crate::sys::path::FOLDS_NAMES;
+use sys::ffi::{OsStrExt, OsStringExt};
+use sys::path::FOLDS_NAMES;
+use text::gitignore::as_git_reads;
 
 /// See the module. The patterns have the syntax of gitignore(5).
 #[derive(Debug, Clone, Default)]

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use crate::engine::fs::version::FileStamp;
+use crate::fs::version::FileStamp;
 
 /// See the module. Its text has at most 24 characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::engine::gitignore::as_git_reads;
-use crate::engine::lookups::Lookups;
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{AtFlags, FileType, Mode, OFlags};
+use crate::lookups::Lookups;
+use sys::fd::{AsFd, OwnedFd};
+use sys::fs::{AtFlags, FileType, Mode, OFlags};
+use text::gitignore::as_git_reads;
 
 /// Bytes of rules that are in force at once, of all folders that a walk is in. More are left out, because a rule may take 300
 /// times its length when it is compiled.
@@ -52,7 +52,7 @@ impl RuleFiles {
 
     /// Of a folder whose names are not known.
     fn of(folder: impl AsFd, lookups: &Lookups) -> RuleFiles {
-        let look = |name| crate::sys::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let look = |name| sys::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         let has = |name| lookups.one(|| look(name));
         RuleFiles { git: has(".git"), gitignore: has(".gitignore"), ignore: has(".ignore") }
     }
@@ -98,9 +98,8 @@ impl IgnoreRules {
             let room = self.room();
             let read = |here: &Arc<OwnedFd>| Level::read(here, &entered, RuleFiles::of(here, lookups), room);
             self.0.push(here.as_ref().map(read).unwrap_or_default());
-            let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let next =
-                |here: Arc<OwnedFd>| crate::sys::fs::openat(&here, component, flags, Mode::empty()).ok();
+            let flags = sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let next = |here: Arc<OwnedFd>| sys::fs::openat(&here, component, flags, Mode::empty()).ok();
             here = here.and_then(next).map(Arc::new);
             entered.push(component);
         }
@@ -158,20 +157,20 @@ fn rules(text: &[u8], path: &Path) -> Option<Box<Gitignore>> {
 /// The first `room` bytes of a file of rules, whole lines of them.
 fn read(folder: impl AsFd, name: &str, room: usize) -> Option<Vec<u8>> {
     let (parent, name) = name.rsplit_once('/').unwrap_or((".", name));
-    let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut here = None;
     for component in parent.split('/') {
         let from = here.as_ref().map_or(folder.as_fd(), OwnedFd::as_fd);
-        here = Some(crate::sys::fs::openat(from, component, flags, Mode::empty()).ok()?);
+        here = Some(sys::fs::openat(from, component, flags, Mode::empty()).ok()?);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let here = here?;
     // Nothing else is opened, because to open a FIFO or a device can have effects.
-    let stat = crate::sys::fs::statat(&here, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    if crate::sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
+    let stat = sys::fs::statat(&here, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
         return None;
     }
-    let file = File::from(crate::sys::fs::openat(here, name, flags, Mode::empty()).ok()?);
+    let file = File::from(sys::fs::openat(here, name, flags, Mode::empty()).ok()?);
     let mut text = Vec::new();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     file.take(room as u64 + 1).read_to_end(&mut text).ok()?;

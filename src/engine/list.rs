@@ -10,19 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::names::Names;
-use crate::engine::exclude::Excludes;
-use crate::engine::fs::lost;
-use crate::engine::fs::resolve::{self, LastLink, ResolveError, ResolvedPath};
-use crate::engine::fs::spelling;
-use crate::engine::fs::view::OpenFile;
-use crate::engine::lookups::{Lookups, TOGETHER};
-use crate::engine::name_table::NameTable;
-use crate::engine::walk::{LeftOut, is_shortage};
-use crate::engine::{Control, Error, Glob, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{Access, Stat};
-use crate::sys::io::Errno;
-use crate::sys::path::usual;
+use crate::exclude::Excludes;
+use crate::fs::lost;
+use crate::fs::resolve::{self, LastLink, ResolveError, ResolvedPath};
+use crate::fs::spelling;
+use crate::fs::view::OpenFile;
+use crate::lookups::{Lookups, TOGETHER};
+use crate::name_table::NameTable;
+use crate::walk::{LeftOut, is_shortage};
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::fs::{Access, Stat};
+use sys::io::Errno;
+use sys::path::usual;
+use text::glob::Glob;
 
 pub(crate) mod names;
 

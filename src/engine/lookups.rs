@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sys::time::thread_cpu_time;
+use sys::time::thread_cpu_time;
 
 /// How many entries are collected at most to be looked at together.
 pub(crate) const TOGETHER: usize = 256;

@@ -2,14 +2,13 @@
 //!
 //! Knows no file system: whether a path leads to a file is for `fs/resolve.rs` to find out.
 
-use crate::engine::stable_sort_by_key;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::engine::fs::temporary;
-use crate::engine::{Error, Result};
-use crate::sys::path::{below, is_absolute, is_usable_name, usual, with_slashes};
+use crate::fs::temporary;
+use crate::{Error, Result};
+use sys::path::{below, is_absolute, is_usable_name, usual, with_slashes};
 
 /// Which names are allowed (`--names`, contract 2 and 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +75,7 @@ impl FolderPaths {
                 by_length.push((given.clone(), number));
             }
         }
-        stable_sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        by_length.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
         let folders = folders.into_iter().map(|(canonical, _)| usual(&canonical)).collect();
         FolderPaths(Arc::new(Prefixes { folders, by_length }), None)
     }
@@ -100,7 +99,7 @@ impl FolderPaths {
     }
 
     /// All paths that lead to the folder `number`.
-    pub(crate) fn paths_of(&self, number: usize) -> impl Iterator<Item = &Path> {
+    pub fn paths_of(&self, number: usize) -> impl Iterator<Item = &Path> {
         self.0.by_length.iter().filter(move |(_, other)| *other == number).map(|(path, _)| &**path)
     }
 

@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use crate::engine::fs::version::FileStamp;
+use crate::fs::version::FileStamp;
 
 /// What a [`StampCache`] keeps of a file.
-pub(in crate::engine) trait Kept: Clone {
+pub(crate) trait Kept: Clone {
     /// Bytes that it takes on the heap.
     fn heap_bytes(&self) -> usize;
 
@@ -22,7 +22,7 @@ pub(in crate::engine) trait Kept: Clone {
 
 /// See the module.
 #[derive(Debug)]
-pub(in crate::engine) struct StampCache<V> {
+pub(crate) struct StampCache<V> {
     entries: Mutex<Entries<V>>,
     max_bytes: usize,
 }
@@ -69,11 +69,11 @@ struct Entry<V> {
 impl<V: Kept> StampCache<V> {
     /// Bytes of an entry whose value has no bytes on the heap: entry, key and hash, in a vector that may be half
     /// empty, and the entry's slots in the hash table.
-    pub(in crate::engine) const ENTRY_BYTES: usize =
+    pub(crate) const ENTRY_BYTES: usize =
         2 * (size_of::<Entry<V>>() + size_of::<Key>() + size_of::<u64>()) + 4 * size_of::<usize>();
 
     /// A cache that holds at most about `max_bytes` bytes.
-    pub(in crate::engine) fn new(max_bytes: usize) -> StampCache<V> {
+    pub(crate) fn new(max_bytes: usize) -> StampCache<V> {
         let random = RandomState::new().hash_one(max_bytes) | 1;
         StampCache {
             entries: Mutex::new(Entries {
@@ -88,7 +88,7 @@ impl<V: Kept> StampCache<V> {
     }
 
     /// What `read` makes of the value for the file in this state.
-    pub(in crate::engine) fn get<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
+    pub(crate) fn get<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
         let mut entries = self.lock();
         let Some(entry) = entries.find(stamp) else {
             entries.counts.misses += 1;
@@ -101,23 +101,23 @@ impl<V: Kept> StampCache<V> {
     }
 
     /// The same, but does not count as a read for eviction, nor in [`StampCache::counts`].
-    pub(in crate::engine) fn peek<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
+    pub(crate) fn peek<R>(&self, stamp: &FileStamp, read: impl FnOnce(&V) -> R) -> Option<R> {
         Some(read(&self.lock().find(stamp)?.kept))
     }
 
     /// How often it was asked for a value.
-    pub(in crate::engine) fn counts(&self) -> CacheCounts {
+    pub(crate) fn counts(&self) -> CacheCounts {
         self.lock().counts
     }
 
     /// Removes the entry of a file, whatever its state.
-    pub(in crate::engine) fn forget(&self, stamp: &FileStamp) {
+    pub(crate) fn forget(&self, stamp: &FileStamp) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
     }
 
     /// Stores the value for the file in this state. Stores nothing if the entry alone exceeds the limit.
-    pub(in crate::engine) fn put(&self, stamp: &FileStamp, kept: V) {
+    pub(crate) fn put(&self, stamp: &FileStamp, kept: V) {
         let mut entries = self.lock();
         entries.remove(key(stamp));
         // Files of 256 TB or more, or with times that do not fit into an `i64`, are not cached.
@@ -135,7 +135,7 @@ impl<V: Kept> StampCache<V> {
     }
 
     /// Moves cached values to the calling thread's heap, so that pages of ended threads can be freed.
-    pub(in crate::engine) fn compact(&self) {
+    pub(crate) fn compact(&self) {
         let mut entries = self.lock();
         if !std::mem::take(&mut entries.added) {
             return;
@@ -157,7 +157,7 @@ impl<V: Kept> StampCache<V> {
 #[cfg(test)]
 impl<V: Kept> StampCache<V> {
     /// The number of entries and their bytes. Panics if the byte count is wrong or over the limit.
-    pub(in crate::engine) fn checked(&self) -> (usize, usize) {
+    pub(crate) fn checked(&self) -> (usize, usize) {
         let entries = self.lock();
         let bytes: usize = entries.by_file.values().map(Entry::bytes).sum();
         assert_eq!(bytes, entries.bytes);

@@ -14,21 +14,21 @@ use self::kind::kind_by_look;
 use self::names::{Names, read_names};
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
-pub(crate) use self::stats::{LateStats, StatResult};
-use crate::engine::exclude::Excludes;
-use crate::engine::fs::leftovers;
-use crate::engine::fs::lost;
-use crate::engine::fs::mount_safety::MountSafety;
-use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
-use crate::engine::fs::spelling;
-use crate::engine::ignored::IgnoreRules;
-use crate::engine::lookups::Lookups;
-use crate::engine::path::MAX_COMPONENTS;
-use crate::engine::{Control, Error, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::Stat;
-use crate::sys::io::Errno;
+pub use self::stats::{LateStats, StatResult};
+use crate::exclude::Excludes;
+use crate::fs::leftovers;
+use crate::fs::lost;
+use crate::fs::mount_safety::MountSafety;
+use crate::fs::resolve::{self, LastLink, ResolvedPath};
+use crate::fs::spelling;
+use crate::ignored::IgnoreRules;
+use crate::lookups::Lookups;
+use crate::path::MAX_COMPONENTS;
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
+use sys::fs::Stat;
+use sys::io::Errno;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
 const STEPS_BETWEEN_CHECKS: u32 = 32;
@@ -102,7 +102,7 @@ impl<'w> Walk<'w> {
         excludes: &'w Excludes,
         control: &'w Control,
     ) -> Result<Walk<'w>> {
-        let device = crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let device = sys::fs::fstat(&folder).map_err(failed)?.st_dev;
         let lookups = Lookups::default();
         let (names, is_late) = match lookups.one(|| read_names(&folder, options.order, control)) {
             Err(Error::TimedOut) => (Names::default(), true),
@@ -222,7 +222,7 @@ impl<'w> Walk<'w> {
     }
 
     /// The state of what the current entry, a link, leads to. `None` if it leads out of the served folder, or to nothing.
-    pub(crate) fn stat_of_target(&self) -> Option<Stat> {
+    pub fn stat_of_target(&self) -> Option<Stat> {
         let path = Path::new(OsStr::from_bytes(&self.path));
         let (found, passed) = ResolvedPath::follow(&self.root, path, LastLink::Follow);
         let place = found.ok()?;
@@ -324,7 +324,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Checks that the file system of the served folder answers. Ask if looks have failed: else they are no finding.
-    pub(crate) fn check_answers(&self) -> Result<()> {
+    pub fn check_answers(&self) -> Result<()> {
         lost::check_answers(&self.root).map_err(failed)
     }
 

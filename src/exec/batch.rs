@@ -16,9 +16,9 @@ use super::pipeline::{Pipeline, Registered};
 use super::progress::Notify;
 use super::task::{Received, Task};
 use super::{Admitted, Ended, Executor};
-use crate::engine::{Budget, Share};
 use crate::protocol::{Answer, BLOCK, Step};
-use crate::sys::process::open_file_limit;
+use sys::process::open_file_limit;
+use text::budget::{Budget, Share};
 
 /// Limit of kept answers, in requests of the largest size.
 const KEPT: usize = 8;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::engine::Control;
+use engine::Control;
 
 /// See the module.
 #[derive(Debug, Default, Clone)]

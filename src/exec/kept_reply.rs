@@ -4,9 +4,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::engine::{Error, Result};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::Reply;
+use engine::{Error, Result};
 
 /// See the module.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::engine::WaitCounter;
 use crate::protocol::{Category, LoggedFailure};
+use engine::WaitCounter;
 
 /// The counts of this process.
 pub static METRICS: Metrics = Metrics::new();

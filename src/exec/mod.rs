@@ -43,8 +43,8 @@ use self::repeated_calls::RepeatedCalls;
 pub use self::space::Space;
 pub use self::task::{Received, Task};
 pub use self::threads::{Threads, configure};
-use crate::engine::{COMMANDS_AT_ONCE, Workspace};
 use crate::protocol::{Answer, PendingCall, Step};
+use engine::{COMMANDS_AT_ONCE, Workspace};
 
 /// One in so many parts of the memory for searches is for walks, and one for searches of a small file or folder. Both soon end, and do not
 /// wait for searches that may take long.

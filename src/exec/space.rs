@@ -1,7 +1,7 @@
 //! How much runs at once where the address space is limited (`ulimit -v`). Each thread takes some for its stack and its heap, and
 //! a process that has none left is ended. Knows no calls.
 
-use crate::sys::process::address_space_limit;
+use sys::process::address_space_limit;
 
 /// Of one thread: its stack, and the first piece of its heap, which the allocator aligns.
 const OF_THREAD: u64 = 40 << 20;

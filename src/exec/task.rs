@@ -8,9 +8,9 @@ use super::kept_reply::KeptReply;
 use super::metrics::METRICS;
 use super::permits::ClientId;
 use super::{caught, log};
-use crate::engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::{OutputKinds, Reply, which_folder};
+use engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
 
 /// See the module.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Executor, Limits, configure};
-use crate::engine::Workspace;
 use crate::protocol::Service;
+use engine::Workspace;
 
 /// A folder, its service and workspace, and a runtime.
 pub(super) struct Setup {

@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 
 use super::testing::Setup;
 use super::*;
-use crate::engine::Late;
 use crate::protocol::{Session, test_calls};
+use engine::Late;
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::encoder::{Encoder, Encoding};
 use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use super::report::Report;
-use crate::engine::Excerpt;
+use engine::Excerpt;
 
 /// Size of one block of an answer, in bytes.
 pub const BLOCK: usize = 64 * 1024;

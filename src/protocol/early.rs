@@ -7,8 +7,8 @@ use super::answer::Answer;
 use super::call_context::{CallContext, Form, end_content};
 use super::escape::escape_str;
 use super::result_frame;
-use crate::engine::Result;
 use crate::tools::Reply;
+use engine::Result;
 
 impl CallContext {
     /// The bytes before the text; `None` if the answer cannot begin early.

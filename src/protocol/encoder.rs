@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::escape::{Breaks, Escaper, NotUtf8};
-use crate::engine::{self, Decoder};
+use text::encoding::Decoder;
 
 /// How the bytes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +43,9 @@ const STEP: usize = 32 * 1024;
 
 impl Encoder {
     /// An encoder at the start of the bytes, which are a text of the encoding `of`.
-    pub(super) fn new(encoding: Encoding, of: engine::Encoding) -> Encoder {
+    pub(super) fn new(encoding: Encoding, of: text::encoding::Encoding) -> Encoder {
         match (encoding, of) {
-            (Encoding::Text(breaks), engine::Encoding::Utf8) => Encoder::Text(Escaper::new(breaks)),
+            (Encoding::Text(breaks), text::encoding::Encoding::Utf8) => Encoder::Text(Escaper::new(breaks)),
             (Encoding::Text(breaks), of) => Encoder::Decoded(Box::new(Decoded {
                 decoder: Decoder::new(of),
                 escaper: Escaper::new(breaks),
@@ -118,16 +118,16 @@ mod tests {
     use crate::protocol::escape::MIN_BLOCK;
 
     fn new(encoding: Encoding) -> Encoder {
-        Encoder::new(encoding, engine::Encoding::Utf8)
+        Encoder::new(encoding, text::encoding::Encoding::Utf8)
     }
 
     #[test]
     fn a_text_of_another_encoding_in_blocks_is_that_of_the_whole() {
         let text = "Ещё \"\n\r\nстрока\\ ".repeat(5_000);
         for (of, size) in [
-            (engine::Encoding::Windows1251, MIN_BLOCK),
-            (engine::Encoding::Utf16Le, 5_001),
-            (engine::Encoding::Utf16Be, 100_000),
+            (text::encoding::Encoding::Windows1251, MIN_BLOCK),
+            (text::encoding::Encoding::Utf16Le, 5_001),
+            (text::encoding::Encoding::Utf16Be, 100_000),
         ] {
             let mut bytes = Vec::new();
             of.encode(&text, &mut bytes).unwrap();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_character_any_more_are_not_told() {
-        let mut encoder = Encoder::new(Encoding::Text(Breaks::Kept), engine::Encoding::Windows1251);
+        let mut encoder = Encoder::new(Encoding::Text(Breaks::Kept), text::encoding::Encoding::Windows1251);
         assert_eq!(encoder.fill(b"a\x98b", &mut [0; MIN_BLOCK]), Err(NotUtf8));
     }
 

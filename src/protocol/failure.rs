@@ -4,9 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
-use crate::engine::{CannotRun, Error, ToolFailureKind, ValueProblem};
 use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, timestamp};
+use engine::{CannotRun, Error, ToolFailureKind, ValueProblem};
 
 /// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

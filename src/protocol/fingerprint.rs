@@ -95,8 +95,8 @@ impl<'de> Visitor<'de> for Read {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{FolderPaths, NamePolicy};
     use crate::tools::{LineBase, ToolNames};
+    use engine::{FolderPaths, NamePolicy};
 
     fn of_arguments(tool: &str, base: LineBase, arguments: &str) -> u64 {
         let folders = &FolderPaths::default();

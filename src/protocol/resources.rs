@@ -15,9 +15,9 @@ use super::method::{List, MethodResult, Outcome, RpcError};
 use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step, template_resources};
-use crate::engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
-use crate::sys::path::below_in_uri;
 use crate::tools::{Call, Members, OutputKinds, Reply, file_uri, timestamp};
+use engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
+use sys::path::below_in_uri;
 
 /// Files in one page of `resources/list`.
 const PAGE: usize = 1_000;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Service;
 #[cfg(feature = "toolkit")]
-use crate::toolkit::templates::{FORM, Template, served};
+use toolkit::templates::{FORM, Template, served};
 
 /// What the URI of a template begins with.
 pub(super) const SCHEME: &str = "template://";

@@ -11,9 +11,9 @@ use super::pending_call::PendingCall;
 use super::progress::ProgressToken;
 use super::result_frame::Asked;
 use super::{Id, Revision};
-use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 use crate::tools::sets::Codes;
 use crate::tools::{Call, Guide, LineBase, OutputKinds, Reply, ToolNames};
+use engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]

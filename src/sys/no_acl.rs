@@ -7,33 +7,33 @@ use super::fd::AsFd;
 use super::io::{Errno, Result};
 
 /// No extended attribute is an ACL.
-pub(crate) fn is_access_acl(_: &OsStr) -> bool {
+pub fn is_access_acl(_: &OsStr) -> bool {
     false
 }
 
 /// No file has one.
-pub(crate) fn access_acl(_: impl AsFd) -> Result<Option<Vec<u8>>> {
+pub fn access_acl(_: impl AsFd) -> Result<Option<Vec<u8>>> {
     Ok(None)
 }
 
 /// No file can have one.
-pub(crate) fn set_access_acl(_: impl AsFd, _: &[u8]) -> Result<()> {
+pub fn set_access_acl(_: impl AsFd, _: &[u8]) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
 /// No folder has one.
-pub(crate) fn default_acl(_: impl AsFd) -> Option<Vec<u8>> {
+pub fn default_acl(_: impl AsFd) -> Option<Vec<u8>> {
     None
 }
 
 /// No folder can have one.
-#[cfg(test)]
-pub(crate) fn set_default_acl(_: &std::path::Path, _: &[u8]) -> Result<()> {
+#[cfg(any(test, feature = "testing"))]
+pub fn set_default_acl(_: &std::path::Path, _: &[u8]) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
 /// No file has one.
-#[cfg(test)]
-pub(crate) fn remove_access_acl(_: &std::path::Path) -> Result<()> {
+#[cfg(any(test, feature = "testing"))]
+pub fn remove_access_acl(_: &std::path::Path) -> Result<()> {
     Ok(())
 }

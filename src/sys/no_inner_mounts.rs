@@ -9,16 +9,11 @@ use super::fs::{Mode, Mount, OFlags, openat};
 use super::io::Result;
 
 /// The mounts below a folder. They are not looked for: each change asks for its own folder.
-pub(crate) fn mounts_below(_: &Path) -> Vec<(PathBuf, Mount)> {
+pub fn mounts_below(_: &Path) -> Vec<(PathBuf, Mount)> {
     Vec::new()
 }
 
 /// Opens the folder `name` in `parent`. What is mounted there is asked, and told by its device afterwards.
-pub(crate) fn open_on_device(
-    parent: impl AsFd,
-    name: &OsStr,
-    flags: OFlags,
-    _: u64,
-) -> Result<Option<OwnedFd>> {
+pub fn open_on_device(parent: impl AsFd, name: &OsStr, flags: OFlags, _: u64) -> Result<Option<OwnedFd>> {
     openat(parent, name, flags, Mode::empty()).map(Some)
 }

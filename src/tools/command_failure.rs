@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use crate::engine::{COMMANDS_AT_ONCE, CannotRun};
+use engine::{COMMANDS_AT_ONCE, CannotRun};
 
 /// Why a command could not be run.
 pub(super) fn message(why: &CannotRun) -> String {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::arguments::{Argument, Value};
 use super::wrong_cursor;
-use crate::engine::{FilePath, FileStamp, Result, Workspace};
+use engine::{FilePath, FileStamp, Result, Workspace};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::limited::MAX_TOKENS;
-use crate::engine::Diff;
+use text::diff::Diff;
 
 /// Maximum size of a diff in bytes. It also bounds the tokens, because no byte is more than one.
 pub(super) const MAX_DIFF: usize = 16 * 1024;

@@ -1,7 +1,7 @@
 //! Texts in another encoding than the one that was asked for: what is wrong, and the way out (contract 15).
 
 use super::Guide;
-use crate::engine::{EncodingChoice, Likely, Malformed};
+use text::encoding::{EncodingChoice, Likely, Malformed};
 
 /// The bytes that are no character, and why.
 pub(super) fn undecodable(bytes: &[u8], why: Malformed) -> String {

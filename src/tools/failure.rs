@@ -12,8 +12,8 @@ use serde_json::json;
 use self::hint::{first_line, hint};
 use self::message::message;
 use super::{LineBase, ToolNames};
-use crate::engine::Error;
-use crate::sys::path::{told, with_slashes};
+use engine::Error;
+use sys::path::{told, with_slashes};
 
 /// After how many seconds a call may be sent again that the server was too busy for.
 pub const BUSY_SECONDS: u64 = 5;

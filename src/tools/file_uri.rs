@@ -5,7 +5,7 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, percent_decode_str, percent_encode};
 
-use crate::sys::path::{in_uri, is_absolute};
+use sys::path::{in_uri, is_absolute};
 
 /// The URI of the file at an absolute path, with these characters encoded; a drive stays as it is (RFC 8089).
 pub(crate) fn file_uri(path: &Path, encoded: &'static AsciiSet) -> String {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Members, OutputKinds, Reply};
-use crate::engine::{Result, TokenCount};
+use engine::Result;
+use text::tokens::TokenCount;
 
 /// The most estimated tokens of an answer that has a limit (contract 19).
 pub(super) const MAX_TOKENS: usize = 24_000;

@@ -9,7 +9,7 @@ use super::limited::LimitedText;
 use super::near::of_folder;
 use super::walking::{Listed, shown_line};
 use super::{OutputKinds, Reply};
-use crate::engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
+use engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
 
 /// A call for a list.
 #[derive(Debug, Clone, Copy)]

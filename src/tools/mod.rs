@@ -48,7 +48,7 @@ pub use members::Members;
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
 
-use crate::engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
+use engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
 
 /// The number of an interface's first line (contract 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

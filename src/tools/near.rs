@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, GlobBudget, NamePolicy, Result, RootedGlob, WalkOptions, WalkStep,
-    Workspace, is_literal,
-};
-use crate::sys::path::{root, told, with_slashes};
 use crate::tools::walking::{Start, shown, shown_line, starts};
+use engine::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOptions, WalkStep, Workspace};
+use sys::path::{root, told, with_slashes};
+use text::glob::{GlobBudget, RootedGlob, is_literal};
 
 /// The longest time for all further walks of one call.
 const LONGEST: Duration = Duration::from_millis(250);

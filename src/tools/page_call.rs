@@ -5,11 +5,11 @@
 use serde_json::json;
 
 use super::text_page::{TextForm, TextPage, WantedText, found_encoding, text_key};
-use crate::engine::{Control, Error, FilePath, Result, Workspace};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
 use crate::tools::{LineBase, Members, OutputKinds, Reply, wrong_cursor};
+use engine::{Control, Error, FilePath, Result, Workspace};
 
 /// Maximum room for the last line of an answer that was cut, in bytes.
 const LAST_LINE: usize = 1_024;

@@ -1,6 +1,6 @@
 //! What a client is told of a regular expression that cannot be used, and what to send instead.
 
-use crate::engine::{Error, PatternError};
+use engine::{Error, PatternError};
 
 /// The ways out of each error that a tool has.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 use super::encoding_failure::likely_name;
 use super::text_page::found_encoding;
-use crate::engine::{Before, Break, BreakKinds, Breaks, Encoding, Rewritten, Unencodable};
+use text::encoded_edit::{Before, Breaks, Rewritten};
+use text::encoding::{Encoding, Unencodable};
+use text::lines::{Break, BreakKinds};
 
 /// The first line of an answer: what was done, and that the encoding is another one because the former one was unsure.
 pub(super) fn done_line(done: String, rewritten: &Rewritten) -> String {

@@ -4,14 +4,14 @@
 
 use serde_json::json;
 
-use crate::engine::{
-    Control, Encoding, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineRange, LineSink,
-    LineSpan, PartRead, Result, TextPart, Workspace,
-};
 use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::{MAX_TOKENS, within_tokens};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
+use engine::{
+    Control, Error, FilePath, LineEnd, LineRange, LineSink, LineSpan, PartRead, Result, TextPart, Workspace,
+};
+use text::encoding::{Encoding, EncodingChoice, EncodingSource};
 
 /// Tokens for the lines before and behind a page.
 const LAST_LINES: usize = 1_000;

@@ -1,21 +1,21 @@
 //! What the tools that walk share: names as text, cursors into a walk, globs, and the note on what was left out.
 
-use crate::engine::stable_sort_by;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, GlobError, LeftOut, Passed, Result, Walk, WalkOptions, WalkStep,
-    Workspace, passed,
-};
-pub(super) use crate::engine::{shown, shown_line};
-use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::List;
 use crate::tools::balance::{Balance, several};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::LimitedText;
 use crate::tools::wrong_pattern;
+use engine::{
+    Control, EntryKind, Error, FilePath, LeftOut, Passed, Result, Walk, WalkOptions, WalkStep, Workspace,
+    passed,
+};
+use sys::path::{told, with_slashes};
+use text::glob::GlobError;
+pub(super) use text::shown::{shown, shown_line};
 
 /// Shares of the time of a walk that are left for the answer with what it has met.
 pub(super) const SHARES_OF_ANSWER: u32 = 1;
@@ -89,7 +89,7 @@ pub(super) fn starts(workspace: &Workspace, path: Option<&FilePath>, below: &Fil
     };
     let mut starts =
         folders.into_iter().map(|folder| Start::new(workspace, folder)).collect::<Result<Vec<Start>>>()?;
-    stable_sort_by(&mut starts, |one, other| one.before.cmp(&other.before));
+    starts.sort_by(|one, other| one.before.cmp(&other.before));
     Ok(starts)
 }
 

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::{Call, OutputKinds, Reply};
-use crate::engine::{Control, FolderPaths, Result, Workspace, shown_line};
-use crate::sys::path::told;
+use engine::{Control, FolderPaths, Result, Workspace};
+use sys::path::told;
+use text::shown::shown_line;
 
 /// Paths, or folders, that a line names at most.
 const NAMED: usize = 3;

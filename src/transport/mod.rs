@@ -10,9 +10,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::Workspace;
 use crate::exec::{Limits, Space};
 use crate::protocol::Service;
+use engine::Workspace;
 
 /// What both transports serve, and their limits (contract 2).
 #[derive(Debug, Clone)]
@@ -57,6 +57,6 @@ const DESCRIPTORS: usize = 7;
 
 /// An error if there are too few descriptors. Called before the runtime is built, which panics without them.
 pub fn check_descriptors() -> io::Result<()> {
-    let stderr = crate::sys::stdio::stderr();
+    let stderr = sys::stdio::stderr();
     (0..DESCRIPTORS).map(|_| stderr.try_clone_to_owned()).collect::<io::Result<Vec<_>>>().map(drop)
 }

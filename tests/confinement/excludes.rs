@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio as Pipe};
 
-use file_editor::engine::Excludes;
+use engine::Excludes;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

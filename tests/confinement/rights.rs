@@ -104,6 +104,7 @@ const OPEN_TO_A_FRIEND: Entries<'static> = &[
 
 #[test]
 fn a_default_acl_of_the_folder_gives_no_user_more_permissions_on_an_edited_file() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     as_each_user(|folder, user| {
         for (name, mode) in [("private", 0o640), ("shared", 0o664), ("own", 0o600)] {
             folder.write(name, "a\n");
@@ -125,6 +126,7 @@ fn a_default_acl_of_the_folder_gives_no_user_more_permissions_on_an_edited_file(
 
 #[test]
 fn a_file_keeps_its_own_acl_to_the_letter_whatever_the_folder_has() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     as_each_user(|folder, user| {
         let acls: [Entries; 2] = [
             &[
@@ -162,6 +164,7 @@ fn a_file_keeps_its_own_acl_to_the_letter_whatever_the_folder_has() {
 
 #[test]
 fn a_new_file_has_the_rights_that_open_gives_it_there() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     let defaults: [Entries; 5] = [
         &[],
         OPEN_TO_A_FRIEND,
@@ -216,6 +219,7 @@ fn edited_by_nobody(owner: u32, group: u32, mode: u32) -> (u32, u32, u32) {
 
 #[test]
 fn where_owner_or_group_cannot_be_kept_the_mode_gives_no_user_more_permissions() {
+    not_under_wine!("the server runs as another user, to whom the folder of wine does not belong");
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
@@ -249,6 +253,7 @@ fn where_owner_or_group_cannot_be_kept_the_mode_gives_no_user_more_permissions()
 
 #[test]
 fn where_the_group_cannot_be_kept_an_acl_gives_no_user_more_permissions() {
+    not_under_wine!("the server runs as another user, to whom the folder of wine does not belong");
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
@@ -286,6 +291,7 @@ fn where_the_group_cannot_be_kept_an_acl_gives_no_user_more_permissions() {
 
 #[test]
 fn root_keeps_owner_group_bits_and_acl_of_a_file_of_another_user() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;

@@ -33,6 +33,7 @@ fn swap(path: &Path, turn: usize) {
 
 #[test]
 fn a_file_swapped_for_links_and_fifos_during_100000_operations_never_leads_out() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     const READS: usize = 100_000;
     const EDITS: usize = 2_000;
     let folder = folder();

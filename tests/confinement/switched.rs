@@ -60,6 +60,7 @@ fn both(folder: &Folder) -> Vec<(String, Option<String>)> {
 
 #[test]
 fn once_the_link_of_the_served_folder_is_switched_every_call_is_refused_at_once() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     for http in [false, true] {
         let folder = linked();
         let flags = ["--tools=filesystem,search"];

@@ -77,6 +77,7 @@ fn only<'c>(calls: &'c [Call], what: &str, wanted: impl Fn(&&Call) -> bool) -> &
 
 #[test]
 fn an_edit_is_flushed_put_in_place_and_its_folder_flushed_before_it_is_answered() {
+    not_under_wine!("reads the system calls of Linux with strace");
     let folder = filled();
     let Some(calls) = trace_of_edits(&folder, "--sync=full") else { return };
     for (name, path) in [("small", "small"), ("large", "large"), ("link", "sub/deep"), ("new", "new")] {
@@ -107,6 +108,7 @@ fn an_edit_is_flushed_put_in_place_and_its_folder_flushed_before_it_is_answered(
 
 #[test]
 fn without_durability_nothing_is_flushed() {
+    not_under_wine!("reads the system calls of Linux with strace");
     let folder = filled();
     let Some(calls) = trace_of_edits(&folder, "--sync=none") else { return };
     let flushes: Vec<&Call> = calls.iter().filter(|call| call.is_one_of(&FLUSHES)).collect();
@@ -117,6 +119,7 @@ fn without_durability_nothing_is_flushed() {
 
 #[test]
 fn a_small_read_takes_only_what_is_in_memory_where_it_would_hold_up_other_requests() {
+    not_under_wine!("reads the system calls of Linux with strace");
     let folder = Folder::new();
     folder.write("f", "a\n");
     let trace = folder.outside("trace");

@@ -29,6 +29,7 @@ fn with_faults(inject: &str, flags: &[&str], test: impl Fn(&dyn Mcp, &dyn Direct
 
 #[test]
 fn an_edit_whose_data_cannot_be_flushed_is_refused_and_changes_nothing() {
+    not_under_wine!("has system calls fail or wait with strace");
     with_faults("fdatasync:error=EIO", &[], |mcp, direct, folder| {
         for name in ["f", "new"] {
             let before = folder.snapshot();
@@ -43,6 +44,7 @@ fn an_edit_whose_data_cannot_be_flushed_is_refused_and_changes_nothing() {
 
 #[test]
 fn an_edit_whose_folder_cannot_be_flushed_says_that_it_is_in_place_but_may_not_last() {
+    not_under_wine!("has system calls fail or wait with strace");
     with_faults("fsync:error=EIO", &[], |mcp, _, folder| {
         for (name, text) in [("f", "a\nb\n"), ("new", "b\n")] {
             let error = mcp.refused("edit_file", append(name, "b"));
@@ -80,6 +82,7 @@ fn still_hangs(folder: &Folder) {
 
 #[test]
 fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_delays_no_other_request() {
+    not_under_wine!("has system calls fail or wait with strace");
     with_faults(HANGS, &["--timeout=1"], |mcp, direct, folder| {
         let late = "Error: Operation timed out after 1s";
         assert_eq!(mcp.refused("edit_file", append("f", "b")), late);
@@ -99,6 +102,7 @@ fn an_edit_that_hangs_is_answered_as_late_changes_nothing_and_delays_no_other_re
 #[test]
 fn requests_that_wait_for_one_that_hangs_go_on_when_it_is_answered_as_late_and_the_end_does_not_wait_for_it()
 {
+    not_under_wine!("has system calls fail or wait with strace");
     let folder = Folder::new();
     folder.write("f", "a\n");
     let command = command(&folder, "stdio", &["--timeout=1"]);
@@ -118,6 +122,7 @@ fn requests_that_wait_for_one_that_hangs_go_on_when_it_is_answered_as_late_and_t
 
 #[test]
 fn a_signal_ends_a_server_in_which_an_edit_hangs() {
+    not_under_wine!("has system calls fail or wait with strace");
     let over_http = || {
         let folder = Folder::new();
         let binary = command(&folder, "http", &["--timeout=60", "--port=0"]);
@@ -152,6 +157,7 @@ fn until_a_temporary_file_is_there(folder: &Folder) {
 
 #[test]
 fn an_edit_that_is_being_put_in_place_when_its_time_is_up_is_answered_as_done() {
+    not_under_wine!("has system calls fail or wait with strace");
     let late = |call: &str| {
         with_faults(&format!("{call}:delay_enter=1400000"), &["--timeout=1"], |mcp, _, folder| {
             assert!(mcp.ok("edit_file", append("f", "b")).contains("Total lines: 2"));
@@ -196,6 +202,7 @@ fn clears_away_at_the_end() -> Option<bool> {
 
 #[test]
 fn at_the_end_of_input_what_was_answered_as_late_has_a_moment_to_clear_away_after_itself() {
+    not_under_wine!("has system calls fail or wait with strace");
     // On a busy machine the time may be too short now and then.
     let mut tries = (0..5).map(|_| clears_away_at_the_end());
     assert!(tries.any(|clear| clear != Some(false)), "a temporary file is left each time");
@@ -217,6 +224,7 @@ fn late_listing() -> Option<String> {
 
 #[test]
 fn a_listing_that_is_late_shows_what_was_counted_and_says_so() {
+    not_under_wine!("has system calls fail or wait with strace");
     // On a busy machine the listing may have no time for its text now and then.
     let text = (0..5).map(|_| late_listing()).find(|text| text.as_deref() != Some(""));
     let Some(text) = text.expect("no listing was late and complete") else { return };

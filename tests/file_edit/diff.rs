@@ -4,13 +4,15 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use file_editor::engine::{
-    Budget, Control, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits, unified,
-};
+use engine::Control;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
+use text::budget::Budget;
+use text::diff::unified;
+use text::lines::LineIndex;
+use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
 
 use crate::support::{self, Folder, Mcp};
 
@@ -24,7 +26,7 @@ fn edit(
     text: &str,
     edits: &[(String, String)],
     most: usize,
-) -> Option<(String, file_editor::engine::Diff)> {
+) -> Option<(String, text::diff::Diff)> {
     let index = LineIndex::build(text.as_bytes()).expect("text");
     let edits = edits.iter().map(|(old_text, new_text)| TextEdit {
         old_text: old_text.clone(),

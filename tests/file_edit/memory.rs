@@ -42,6 +42,7 @@ fn check(what: &str, content: &str, edits: &Value, expected: &str) {
 
 #[test]
 fn a_million_replacements_take_a_few_bytes_each() {
+    not_under_wine!("bounds pages of memory; there a file is read into the heap");
     let content = "a.".repeat(1_000_000);
     check("one letter", &content, &json!([edit("a", "b", 1_000_000)]), &content.replace('a', "b"));
     let expected = content.replace('a', "bcde");
@@ -57,6 +58,7 @@ fn a_million_replacements_take_a_few_bytes_each() {
 
 #[test]
 fn several_edits_with_very_many_replacements_each_take_no_more() {
+    not_under_wine!("bounds pages of memory; there a file is read into the heap");
     let content = "a.b-".repeat(250_000);
     let edits = [edit("a", "c", 250_000), edit("b", "a", 250_000), edit("c", "b", 250_000)];
     check("the same places again", &content, &json!(edits), &"b.a-".repeat(250_000));
@@ -70,6 +72,7 @@ fn several_edits_with_very_many_replacements_each_take_no_more() {
 
 #[test]
 fn very_many_edits_of_a_small_file_are_no_matter_for_its_memory() {
+    not_under_wine!("bounds pages of memory; there a file is read into the heap");
     let names: Vec<String> =
         (0..1_000).map(|nth| format!("{}{nth:03}", &"abcdefghijklmnopqrst"[..[2, 6, 16][nth % 3]])).collect();
     let content = names.iter().map(|name| format!("<{name}>\n")).collect::<String>();
@@ -89,6 +92,7 @@ fn very_many_edits_of_a_small_file_are_no_matter_for_its_memory() {
 
 #[test]
 fn what_would_take_too_much_memory_is_refused_and_changes_nothing() {
+    not_under_wine!("bounds pages of memory; there a file is read into the heap");
     let folder = Folder::new();
     let content = "ab".repeat(500_000);
     folder.write("f", &content);
@@ -110,6 +114,7 @@ fn what_would_take_too_much_memory_is_refused_and_changes_nothing() {
 
 #[test]
 fn calls_at_once_hold_no_more_together_than_the_budget() {
+    not_under_wine!("bounds pages of memory; there a file is read into the heap");
     let folder = Folder::new();
     let content = "a.".repeat(900_000);
     let names: Vec<String> = (0..8).map(|nth| format!("f{nth}")).collect();

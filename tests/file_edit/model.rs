@@ -1,13 +1,12 @@
 //! Exact-text edits against the naive model of `text_model.rs`: what a call finds, and what it makes of the text.
 
-use std::time::Duration;
-
-use file_editor::engine::{
-    Budget, Control, Error, Found, LineIndex, TextEdit, TextEdits, TextLimits, plan_text_edits,
-};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use text::budget::Budget;
+use text::lines::LineIndex;
+use text::text_edit::{Found, TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
+use text::{Error, Unstopped};
 
 use crate::text_model::{self, Edit};
 
@@ -26,8 +25,7 @@ fn engine(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (usize, u64)
         occurrences: edit.occurrences,
     });
     let edits = TextEdits::new(edits.collect());
-    let control = Control::new(Duration::from_secs(60));
-    match plan_text_edits(&index, text.as_bytes(), &edits, limits(), &control) {
+    match plan_text_edits(&index, text.as_bytes(), &edits, limits(), &Unstopped) {
         Ok(planned) => {
             let planned = planned.expect("the index fits");
             let mut out = Vec::new();

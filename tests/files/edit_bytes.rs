@@ -190,6 +190,7 @@ fn text_of_any_script_is_written_as_it_was_sent() {
 
 #[test]
 fn the_mode_of_a_file_is_kept() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     on_both(|server, folder| {
         for (name, mode) in [("a", 0o600), ("b", 0o644), ("c", 0o755), ("d", 0o664), ("e", 0o666)] {
             folder.write(name, "x\n");
@@ -202,6 +203,7 @@ fn the_mode_of_a_file_is_kept() {
 
 #[test]
 fn a_new_file_has_mode_0666_less_the_umask() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     for (umask, mode) in [("000", 0o666), ("022", 0o644), ("027", 0o640), ("077", 0o600)] {
         let folder = Folder::new();
         let server = Stdio::run(with_umask(&command(&folder, "stdio", &[]), umask));
@@ -214,6 +216,7 @@ fn a_new_file_has_mode_0666_less_the_umask() {
 
 #[test]
 fn extended_attributes_of_a_file_are_kept() {
+    not_under_wine!("looks at modes, owners or access lists of Linux");
     // "where the system lets us": where the temporary folder has no user attributes there is nothing to keep.
     on_both(|server, folder| {
         folder.write("f", "x\n");

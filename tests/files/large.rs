@@ -69,6 +69,7 @@ fn borders(text: &str) -> Vec<usize> {
 
 #[test]
 fn a_large_file_is_read_and_edited_alike_at_the_borders_of_its_parts() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let (folder, mut text) = (Folder::new(), text());
     folder.write("f", &text);
     let server = Stdio::start(&folder, &FLAGS).ready();
@@ -90,6 +91,7 @@ fn a_large_file_is_read_and_edited_alike_at_the_borders_of_its_parts() {
 
 #[test]
 fn a_large_file_that_is_not_text_is_refused_wherever_it_is_wrong() {
+    not_under_wine!("has a limit of time or takes long");
     let (folder, text) = (Folder::new(), text());
     let server = Stdio::start(&folder, &FLAGS).ready();
     let refused = |places: &[(usize, u8)]| {
@@ -141,6 +143,7 @@ fn middle(folder: &Folder) -> (Value, String) {
 
 #[test]
 fn what_an_edit_keeps_is_copied_in_the_kernel() {
+    not_under_wine!("reads the system calls of Linux with strace");
     let folder = Folder::new();
     let (edit, after) = middle(&folder);
     let trace = folder.outside("trace");
@@ -163,6 +166,7 @@ fn what_an_edit_keeps_is_copied_in_the_kernel() {
 
 #[test]
 fn an_edit_is_written_where_the_kernel_cannot_copy_and_refused_where_the_disk_fails() {
+    not_under_wine!("has system calls fail or wait with strace");
     for (error, works) in [("EOPNOTSUPP", true), ("EXDEV", true), ("ENOSPC", false), ("EIO", false)] {
         let folder = Folder::new();
         let (edit, after) = middle(&folder);

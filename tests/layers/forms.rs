@@ -5,35 +5,35 @@ use super::{Source, UNKNOWN};
 #[test]
 fn a_wrong_use_is_found_in_every_form() {
     for (file, text) in [
-        ("engine/error.rs", "use crate::protocol::Answer;"),
-        ("engine/error.rs", "use crate::{protocol::Answer};"),
-        ("engine/error.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
+        ("tools/error.rs", "use crate::protocol::Answer;"),
+        ("tools/error.rs", "use crate::{protocol::Answer};"),
+        ("tools/error.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
         (
-            "engine/error.rs",
+            "tools/error.rs",
             "use crate::{\n    engine::Error, // the engine's\n    transport::{http::{self}},\n};",
         ),
-        ("engine/error.rs", "pub(crate) use crate::protocol as p;"),
-        ("engine/error.rs", "use crate as all;"),
-        ("engine/error.rs", "use crate::*;"),
-        ("engine/error.rs", "use crate::{self as all};"),
-        ("engine/error.rs", "extern crate self as all;"),
-        ("engine/error.rs", "use super::super::tools::Call;"),
-        ("engine/error.rs", "use super::{super::tools::Call, Error};"),
-        ("engine/error.rs", "use super::super as all;"),
-        ("engine/mod.rs", "use super::tools;"),
-        ("engine/workspace/edit.rs", "fn f() { super::super::super::tools::run() }"),
-        ("engine/error.rs", "mod inner { use super::super::super::tools; }"),
-        ("engine/error.rs", "mod inner { mod more { fn f() {} } } use super::super::tools;"),
-        ("engine/error.rs", "fn f() { let x = crate::tools::run(); }"),
-        ("engine/error.rs", "fn f(x: &crate::protocol::Answer) {}"),
-        ("engine/error.rs", "fn f<'a>(x: &'a crate::protocol::Answer) {}"),
-        ("engine/error.rs", "fn f() { let c = '\"'; crate::tools::run(); let d = '\"'; }"),
-        ("engine/error.rs", "macro_rules! m { () => { $crate::protocol::code::X } }"),
-        ("engine/error.rs", "fn f() { tracing::info!(x = crate::cli::VERSION, \"text\"); }"),
-        ("engine/error.rs", "fn f() { crate :: tools\n::run() }"),
-        ("engine/error.rs", "use r#crate::x; use crate::r#tools::Call;"),
-        ("engine/error.rs", "include!(\"../tools/mod.rs\");"),
-        ("engine/error.rs", "#[path = \"../tools/mod.rs\"]\nmod tools;"),
+        ("tools/error.rs", "pub(crate) use crate::protocol as p;"),
+        ("tools/error.rs", "use crate as all;"),
+        ("tools/error.rs", "use crate::*;"),
+        ("tools/error.rs", "use crate::{self as all};"),
+        ("tools/error.rs", "extern crate self as all;"),
+        ("tools/error.rs", "use super::super::exec::Call;"),
+        ("tools/error.rs", "use super::{super::exec::Call, Error};"),
+        ("tools/error.rs", "use super::super as all;"),
+        ("tools/mod.rs", "use super::exec;"),
+        ("tools/text/edit.rs", "fn f() { super::super::super::exec::run() }"),
+        ("tools/error.rs", "mod inner { use super::super::super::exec; }"),
+        ("tools/error.rs", "mod inner { mod more { fn f() {} } } use super::super::exec;"),
+        ("tools/error.rs", "fn f() { let x = crate::exec::run(); }"),
+        ("tools/error.rs", "fn f(x: &crate::protocol::Answer) {}"),
+        ("tools/error.rs", "fn f<'a>(x: &'a crate::protocol::Answer) {}"),
+        ("tools/error.rs", "fn f() { let c = '\"'; crate::exec::run(); let d = '\"'; }"),
+        ("tools/error.rs", "macro_rules! m { () => { $crate::protocol::code::X } }"),
+        ("tools/error.rs", "fn f() { tracing::info!(x = crate::cli::VERSION, \"text\"); }"),
+        ("tools/error.rs", "fn f() { crate :: exec\n::run() }"),
+        ("tools/error.rs", "use r#crate::x; use crate::r#exec::Call;"),
+        ("tools/error.rs", "include!(\"../exec/mod.rs\");"),
+        ("tools/error.rs", "#[path = \"../exec/mod.rs\"]\nmod exec;"),
         ("tools/mod.rs", "use crate::{engine::Error, protocol::X};"),
         ("protocol/mod.rs", "use crate::transport::Shared;"),
         ("transport/mod.rs", "use crate::cli;"),
@@ -46,26 +46,23 @@ fn a_wrong_use_is_found_in_every_form() {
 fn what_only_looks_like_a_wrong_use_is_accepted() {
     for (file, text) in [
         (
-            "engine/error.rs",
-            "// use crate::protocol::Answer;\n/* use crate::tools; /* crate::tools::x */ crate::tools */",
+            "tools/error.rs",
+            "// use crate::protocol::Answer;\n/* use crate::exec; /* crate::exec::x */ crate::exec */",
         ),
-        ("engine/error.rs", "const X: &str = \"use crate::{protocol::Answer};\";"),
+        ("tools/error.rs", "const X: &str = \"use crate::{protocol::Answer};\";"),
         (
-            "engine/error.rs",
-            "const X: &str = r#\"a \" crate::protocol::Answer \"#; const Y: &[u8] = br\"crate::tools::x\";",
-        ),
-        (
-            "engine/error.rs",
-            "const X: &str = \"\\\"\"; use crate::engine::name; const Y: &str = \"crate::tools::x\";",
+            "tools/error.rs",
+            "const X: &str = r#\"a \" crate::protocol::Answer \"#; const Y: &[u8] = br\"crate::exec::x\";",
         ),
         (
-            "engine/error.rs",
-            "use crate::engine::{protocol, tools::X}; use super::tools; fn f() { tools::run() }",
+            "tools/error.rs",
+            "const X: &str = \"\\\"\"; use crate::engine::name; const Y: &str = \"crate::exec::x\";",
         ),
-        ("engine/error.rs", "fn f() -> impl Iterator<Item = u8> + use<> { std::iter::empty() }"),
-        ("engine/workspace/edit.rs", "use super::super::tools::X;"),
-        ("engine/error.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::protocol::Answer; }"),
-        ("transport/http/mod.rs", "use crate::{engine::{Control, Error}, protocol::Answer, tools};"),
+        ("tools/error.rs", "use crate::engine::{protocol, exec::X}; use super::exec; fn f() { exec::run() }"),
+        ("tools/error.rs", "fn f() -> impl Iterator<Item = u8> + use<> { std::iter::empty() }"),
+        ("tools/text/edit.rs", "use super::super::exec::X;"),
+        ("tools/error.rs", "fn f() {}\n#[cfg(test)]\nmod tests { use crate::protocol::Answer; }"),
+        ("transport/http/mod.rs", "use crate::{engine::{Control, Error}, protocol::Answer, exec};"),
         ("main.rs", "use crate::transport::Shared;"),
     ] {
         assert_eq!(Source::new(file, text).wrong_arrows(), [""; 0], "{file}: {text}");
@@ -78,9 +75,7 @@ fn what_must_not_be_known_is_found_in_every_form() {
         let (_, unknown) = UNKNOWN.into_iter().find(|(name, _)| *name == layer).expect("a layer");
         !Source::new(&format!("{layer}/x.rs"), text).knows(unknown).is_empty()
     };
-    assert!(
-        seen("engine", "use serde::Serialize;") && seen("engine", "fn f() { serde_json::to_string(x); }")
-    );
+    assert!(seen("tools", "use http::Method;") && seen("tools", "fn f() { hyper::body::to_bytes(x); }"));
     for text in
         ["use std::io;", "use std::{fmt, io::Read};", "use std::{io as i};", "fn f() { std::fs::read(x) }"]
     {

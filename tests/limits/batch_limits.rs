@@ -15,6 +15,7 @@ use crate::support::{
 
 #[test]
 fn no_more_members_are_in_work_than_max_in_flight_says() {
+    not_under_wine!("counts the waits of a process in /proc/locks");
     let folder = Folder::new();
     let names = ["f0", "f1", "f2", "f3", "f4", "f5"];
     let locks = locked(&folder, &names);
@@ -147,6 +148,7 @@ fn check_held(pid: u32, before: (usize, usize), most_files: usize) {
 
 #[test]
 fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
+    not_under_wine!("counts the waits of a process in /proc/locks");
     // Few descriptors: batches may use an eighth of them.
     const MOST: u32 = 160;
     let over_stdio = || {
@@ -182,6 +184,7 @@ fn a_batch_of_many_large_reads_holds_little_while_it_waits_and_is_complete() {
 
 #[test]
 fn a_batch_for_whose_answers_there_is_no_room_is_refused() {
+    not_under_wine!("has a limit of time or takes long");
     let folder = Folder::new();
     let locks = locked(&folder, &["locked"]);
     let server = Http::start(&folder, &["--max-size=1", "--timeout=30", "--tools=lines,exact"]);

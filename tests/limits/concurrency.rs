@@ -44,6 +44,7 @@ fn check_lines(folder: &Folder, file: &str, first: &[&str]) {
 
 #[test]
 fn five_processes_with_five_writers_each_lose_no_line_of_a_file() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     folder.write("existing", "the first line\n");
     let servers: Vec<Http> = (0..PROCESSES).map(|_| Http::start(&folder, &["--timeout=30"])).collect();
@@ -100,6 +101,7 @@ fn five_stdio_processes_that_create_one_file_at_once_all_count() {
 
 #[test]
 fn two_hundred_parallel_one_line_edits_in_one_process_all_count() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     // The reference server keeps 1 of them and reports 200 successes.
     let before: String = (0..200).map(|n| format!("line {n}\n")).collect();
     let after: String = (0..200).map(|n| format!("edited {n}\n")).collect();
@@ -230,6 +232,7 @@ fn a_file_that_is_cut_and_refilled_while_it_is_read_does_not_end_the_server() {
 /// decide and then to copy, sends a byte without its escape. Found by perf/soak.
 #[test]
 fn a_file_rewritten_in_place_while_it_is_read_never_gives_invalid_json() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     const BYTES: usize = 2 * 1_048_576;
     let plain = "x".repeat(BYTES);
     let others = ["\"".repeat(BYTES), "\n".repeat(BYTES), "\\".repeat(BYTES)];

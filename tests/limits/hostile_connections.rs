@@ -14,6 +14,7 @@ use crate::support::{
 
 #[test]
 fn two_hundred_half_open_connections_hold_little_memory_and_delay_no_other_client() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (folder, server) = start(&[]);
     let before = anonymous_memory(server.pid());
     let mut halves: Vec<Connection> = Vec::new();
@@ -52,6 +53,7 @@ fn two_hundred_half_open_connections_hold_little_memory_and_delay_no_other_clien
 
 #[test]
 fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (_folder, server) = start(&["--max-size=2"]);
     let before = anonymous_memory(server.pid());
     let mut senders = Vec::new();
@@ -76,6 +78,7 @@ fn senders_that_stop_in_the_middle_of_large_bodies_hold_up_only_each_other() {
 
 #[test]
 fn past_the_memory_for_bodies_a_large_one_gets_503_with_retry_after_and_small_ones_are_taken() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (_folder, server) = start(&["--max-size=2"]);
     let mut senders: Vec<Connection> = Vec::new();
     let busy = (0..200).find_map(|_| {
@@ -98,6 +101,7 @@ fn past_the_memory_for_bodies_a_large_one_gets_503_with_retry_after_and_small_on
 
 #[test]
 fn a_connection_whose_answer_is_on_its_way_stays_open_however_many_come() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let folder = Folder::new();
     folder.write("large", "some text in a line\n".repeat(20 * MB / 20));
     let binary = command(&folder, "http", &["--port=0", "--max-size=100"]);
@@ -116,6 +120,7 @@ fn a_connection_whose_answer_is_on_its_way_stays_open_however_many_come() {
 
 #[test]
 fn a_head_that_never_ends_is_refused_before_it_holds_much() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (_folder, server) = start(&[]);
     let mut connection = server.connect();
     let most = peak(server.pid(), || {
@@ -134,6 +139,7 @@ fn a_head_that_never_ends_is_refused_before_it_holds_much() {
 
 #[test]
 fn readers_that_take_nothing_of_a_large_answer_hold_a_few_blocks_each() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     const READERS: usize = 100;
     let (folder, server) = start(&["--max-size=100"]);
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
@@ -168,6 +174,7 @@ fn readers_that_take_nothing_of_a_large_answer_hold_a_few_blocks_each() {
 
 #[test]
 fn calls_that_wait_though_their_clients_have_gone_hold_little() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (folder, server) = start(&["--sync=none", "--timeout=60"]);
     folder.write("locked", "a line\n");
     let locked = lock(&folder, "locked");
@@ -192,6 +199,7 @@ fn calls_that_wait_though_their_clients_have_gone_hold_little() {
 
 #[test]
 fn clients_that_vanish_in_the_middle_of_an_upload_or_an_answer_leave_nothing_behind() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (folder, server) = start(&["--sync=none"]);
     folder.write("large", "some text in a line\n".repeat(5 * MB / 20));
     let body = json!({ "name": "g", "append": "x".repeat(MB), "create_if_missing": true }).to_string();
@@ -220,6 +228,7 @@ fn clients_that_vanish_in_the_middle_of_an_upload_or_an_answer_leave_nothing_beh
 
 #[test]
 fn bodies_over_the_limit_are_refused_however_their_length_is_told_and_hold_nothing() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let (folder, server) = start(&["--max-size=1"]);
     let most = peak(server.pid(), || {
         for _ in 0..20 {
@@ -251,6 +260,7 @@ fn bodies_over_the_limit_are_refused_however_their_length_is_told_and_hold_nothi
 
 #[test]
 fn a_thousand_connections_hold_little_others_are_served_and_the_end_comes_in_time() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     const CONNECTIONS: usize = 1_000;
     let (folder, server) = start(&["--timeout=30", "--max-size=100"]);
     folder.write("large", "some text in a line\n".repeat(50 * MB / 20));
@@ -291,6 +301,7 @@ fn a_thousand_connections_hold_little_others_are_served_and_the_end_comes_in_tim
 
 #[test]
 fn more_connections_than_there_may_be_wait_until_others_end_and_hold_up_no_stop() {
+    not_under_wine!("has more connections than the server of wine bears; no process starts for minutes then");
     let folder = Folder::new();
     folder.write("f", "a line\n");
     let binary = command(&folder, "http", &["--port=0"]);

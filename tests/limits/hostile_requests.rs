@@ -117,6 +117,7 @@ fn garbage_and_deep_nesting_and_wrong_types_get_errors_and_the_next_request_its_
 
 #[test]
 fn huge_lines_and_bodies_of_every_shape_hold_a_few_times_their_size_and_no_more() {
+    not_under_wine!("files are read into the heap there, also those of a batch");
     const MOST: usize = 2 * MB;
     let (folder, http) = start(&["--max-size=2"]);
     let stdio = Stdio::start(&folder, &["--max-size=2"]);

@@ -137,6 +137,7 @@ fn a_request_that_is_cancelled_while_it_waits_for_another_of_its_file_is_not_ans
 
 #[test]
 fn a_cancelled_edit_gives_its_place_back_at_once_whatever_it_waits_for() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     let folder = Folder::new();
     for name in ["f", "g"] {
         folder.write(name, "a\n");

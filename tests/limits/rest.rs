@@ -15,6 +15,7 @@ fn rests(server: &impl Direct, pid: u32) {
 
 #[test]
 fn a_server_at_rest_gives_the_pages_of_its_code_back() {
+    not_under_wine!("Windows drops pages of code itself");
     let folder = Folder::new();
     folder.write("f", "a line\n");
     let stdio = Stdio::start(&folder, &[]);

@@ -17,6 +17,7 @@ fn sleeping_workers(pid: u32) -> Option<usize> {
 
 #[test]
 fn edits_of_one_file_are_carried_out_in_the_order_in_which_they_came_whatever_name_they_go_by() {
+    not_under_wine!("looks at the states of threads in /proc");
     const NAMES: usize = 12;
     let folder = Folder::new();
     folder.write("f", "start\n");

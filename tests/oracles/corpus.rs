@@ -264,6 +264,7 @@ fn lists_the_counts_after_the_edits(server: &dyn Client, counts: &BTreeMap<Strin
 
 #[test]
 fn real_files_are_listed_read_and_edited_over_both_transports_as_a_naive_reading_has_them() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let both = Both::start();
     lists_every_file_with_its_time_and_count(&both);
     reads_every_file_whole_and_by_ranges(&both);

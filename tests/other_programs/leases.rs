@@ -33,6 +33,7 @@ fn requests(folder: &Folder) -> Vec<Value> {
 
 #[test]
 fn a_request_for_a_leased_file_waits_for_the_end_of_the_lease_and_answers_with_the_new_content() {
+    not_under_wine!("holds a file by a lease");
     let folder = Folder::new();
     for request in requests(&folder) {
         folder.write("free", "free\n");
@@ -71,6 +72,7 @@ fn a_request_for_a_leased_file_waits_for_the_end_of_the_lease_and_answers_with_t
 
 #[test]
 fn a_request_over_http_for_a_leased_file_waits_for_the_end_of_the_lease() {
+    not_under_wine!("holds a file by a lease");
     let folder = Folder::new();
     for (path, body) in [
         ("/read_file", json!({ "name": "leased" })),
@@ -101,6 +103,7 @@ fn a_request_over_http_for_a_leased_file_waits_for_the_end_of_the_lease() {
 
 #[test]
 fn a_lease_that_does_not_end_is_an_error_at_the_timeout_and_nothing_has_changed() {
+    not_under_wine!("holds a file by a lease");
     on_both_with(
         &["--timeout=1", "--tools=lines,exact"],
         |folder| {
@@ -163,6 +166,7 @@ fn listings_answered(server: &Http) -> usize {
 
 #[test]
 fn many_requests_that_wait_for_a_lease_that_does_not_end_all_get_an_answer() {
+    not_under_wine!("holds a file by a lease");
     let folder = Folder::new();
     folder.write("leased", "a\n");
     let Some(_lease) = Lease::take(&folder.path().join("leased")) else { return };
@@ -172,6 +176,7 @@ fn many_requests_that_wait_for_a_lease_that_does_not_end_all_get_an_answer() {
 
 #[test]
 fn a_leased_file_holds_up_only_the_requests_for_it_however_many_wait() {
+    not_under_wine!("holds a file by a lease");
     let folder = Folder::new();
     folder.write("leased", "a\n");
     folder.write("free", "line\n".repeat(50_000));

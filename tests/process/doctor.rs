@@ -16,6 +16,7 @@ fn lines<'o>(stdout: &'o str, what: &str) -> Vec<&'o str> {
 
 #[test]
 fn a_folder_on_a_disk_is_well_and_nothing_remains_in_it() {
+    not_under_wine!("looks for what the kernel of Linux offers");
     let folder = Folder::new();
     folder.write("a.txt", "text\n");
     let before = folder.snapshot();
@@ -154,6 +155,7 @@ fn templates_that_are_not_there_fail_and_one_that_is_left_out_is_a_warning() {
 
 #[test]
 fn too_few_descriptors_for_a_start_fail() {
+    not_under_wine!("wine takes no descriptors below a limit");
     let folder = Folder::new();
     let limited = |flags: &[&str]| run_command_to_end(with_descriptors(&command(&folder, "stdio", flags), 8));
     assert_eq!(limited(&["--read-only"]).code, Some(1));
@@ -163,6 +165,7 @@ fn too_few_descriptors_for_a_start_fail() {
 
 #[test]
 fn locks_that_keep_nobody_out_are_found() {
+    not_under_wine!("has system calls fail or wait with strace");
     let folder = Folder::new();
     // Every lock is granted.
     let doctor = command(&folder, "stdio", &["--doctor"]);
@@ -176,6 +179,7 @@ fn locks_that_keep_nobody_out_are_found() {
 
 #[test]
 fn a_start_on_an_unknown_file_system_tries_out_its_locks() {
+    not_under_wine!("mounts something in the tree");
     let folder = Folder::new();
     let Some(_mount) = mounted(&folder, folder.path(), "subtype=unknown") else { return };
     // Every lock is granted.
@@ -226,6 +230,7 @@ fn mounted(folder: &Folder, path: &std::path::Path, options: &str) -> Option<Mou
 
 #[test]
 fn a_folder_whose_locks_keep_out_no_other_machine_is_served_only_as_asked() {
+    not_under_wine!("mounts something in the tree");
     let folder = Folder::new();
     let Some(_mount) = like_sshfs(&folder, folder.path()) else { return };
     let Ended { code, stderr, .. } = run_command_to_end(command(&folder, "stdio", &[]));
@@ -248,6 +253,7 @@ fn a_folder_whose_locks_keep_out_no_other_machine_is_served_only_as_asked() {
 
 #[test]
 fn a_mount_in_the_tree_whose_locks_keep_out_no_other_machine_is_read_and_not_written() {
+    not_under_wine!("mounts something in the tree");
     let folder = Folder::new();
     let inner = folder.path().join("inner");
     std::fs::create_dir(&inner).expect("a folder");

@@ -111,6 +111,7 @@ fn gives_back(pid: u32, before: usize) {
 
 #[test]
 fn after_many_requests_at_once_a_server_gives_its_memory_back() {
+    not_under_wine!("memory is given back otherwise there");
     let text = "a line of a file\n".repeat(20_000);
     let names: Vec<String> = (0..60).map(|nth| format!("f{nth}")).collect();
     let filled = || {
@@ -157,6 +158,7 @@ fn after_many_requests_at_once_a_server_gives_its_memory_back() {
 
 #[test]
 fn what_requests_took_that_waited_long_is_given_back_too() {
+    not_under_wine!("memory is given back otherwise there");
     let (folder, content) = (Folder::new(), "a line of a request\n".repeat(30_000));
     let names: Vec<String> = (0..8).map(|nth| format!("f{nth}")).collect();
     let locked: Vec<_> = names
@@ -209,6 +211,7 @@ fn the_ready_line_is_written_at_every_level() {
 
 #[test]
 fn sigusr1_asks_for_a_status_at_any_level_and_harms_nothing() {
+    not_under_wine!("sends SIGUSR1");
     let folder = Folder::new();
     let server = Stdio::start(&folder, &["--log-format=json", "--log-level=error"]);
     for name in ["one", "two"] {
@@ -282,6 +285,7 @@ fn a_line_stays_a_line_whatever_a_client_sends() {
 
 #[test]
 fn an_answer_that_turned_untrue_on_its_way_is_a_failure_in_the_log() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     let text = "a line of the old text\n".repeat(40_000);
     folder.write("f", &text);

@@ -42,6 +42,7 @@ fn command_of(client: &str, servers: &str, entry: &str) -> Command {
 
 #[test]
 fn every_client_gets_an_entry_and_the_server_that_it_starts_serves_the_folders() {
+    not_under_wine!("starts what the program of Windows prints, which is a path there");
     let folder = Folder::new();
     let odd = folder.path().join("a \"quoted\" folder \\ é");
     std::fs::create_dir(&odd).expect("a folder");

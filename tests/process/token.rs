@@ -19,6 +19,7 @@ fn a_token_file_that_is_missing_or_empty_is_refused() {
 
 #[test]
 fn a_token_file_that_clients_could_read_or_that_is_no_small_file_is_refused() {
+    not_under_wine!("has files of kinds that wine does not show");
     let folder = Folder::new();
     let outside = folder.outside("token");
     let start = |path: &std::path::Path| {
@@ -46,6 +47,7 @@ fn a_token_file_that_clients_could_read_or_that_is_no_small_file_is_refused() {
 
 #[test]
 fn a_token_file_that_others_may_read_is_warned_of() {
+    not_under_wine!("has modes of files, which Windows has not");
     let folder = Folder::new();
     let path = folder.outside("token");
     let flag = format!("--auth-token-file={}", path.display());

@@ -12,6 +12,7 @@ use crate::support::{
 
 #[test]
 fn a_listing_that_takes_long_says_how_far_it_is_in_every_revision() {
+    not_under_wine!("holds a file by a lease");
     std::thread::scope(|scope| {
         for (revision, token) in HANDSHAKE.into_iter().chain([STATELESS]).zip([
             json!("t"),
@@ -61,6 +62,7 @@ fn a_search_in_one_large_file_says_how_many_of_its_bytes_are_done() {
 
 #[test]
 fn only_a_call_with_a_token_that_takes_long_is_notified() {
+    not_under_wine!("holds a file by a lease");
     let Some((folder, one, other)) = leased() else { return };
     let server = Stdio::start(&folder, &[]).ready();
     server.send(&listing("", "with", &json!("t")));
@@ -85,6 +87,7 @@ fn only_a_call_with_a_token_that_takes_long_is_notified() {
 
 #[test]
 fn a_notification_stands_between_large_answers_and_never_in_one() {
+    not_under_wine!("holds a file by a lease");
     let Some((folder, one, other)) = leased() else { return };
     folder.write("b", "some words in a line\n".repeat(200_000));
     let server = Stdio::start(&folder, &[]).ready();
@@ -110,6 +113,7 @@ fn a_notification_stands_between_large_answers_and_never_in_one() {
 
 #[test]
 fn a_call_in_a_batch_is_notified_before_the_array() {
+    not_under_wine!("holds a file by a lease");
     let Some((folder, one, other)) = leased() else { return };
     let server = Stdio::start(&folder, &[]);
     server.begin("2025-03-26");

@@ -66,6 +66,7 @@ pub(super) fn slow(delay: u32, flags: &[&str]) -> Option<(Folder, Stdio)> {
 
 #[test]
 fn when_the_time_is_up_what_was_found_is_answered_as_a_part_and_the_list_by_path_goes_on() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let Some((_folder, server)) = slow_tree(SET, 16, 100_000, &["--timeout=1"]) else { return };
     let (mut next, mut shown, mut partial) =
         (Some(json!({ "pattern": "**", "sort": "path" })), Vec::new(), 0);
@@ -110,6 +111,7 @@ fn a_list_by_path_whose_time_was_up_before_the_second_folder_goes_on_behind_the_
 
 #[test]
 fn a_cancelled_search_ends_within_50_ms() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     mostly_within(Duration::from_millis(50), || {
         let Some((_folder, server)) = slow(5_000, &["--max-in-flight=1"]) else { return Duration::ZERO };
         server.send(&request(7, "tools/call", json!({ "name": "glob", "arguments": { "pattern": "**" } })));
@@ -166,6 +168,7 @@ fn long_line() -> Folder {
 
 #[test]
 fn a_search_in_one_long_line_ends_when_its_time_is_up_and_says_that_it_has_no_result() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = long_line();
     let server = serve(&folder, &["--timeout=1", "--max-file=100"]);
     for multiline in [false, true] {

@@ -113,6 +113,7 @@ fn words() -> Vec<String> {
 
 #[test]
 fn a_new_server_reads_only_files_that_can_match_and_also_without_memory_for_filters() {
+    not_under_wine!("no filters are kept there");
     let folder = filled(&mut Random::new());
     let dir = folder.outside("above/filters");
     keep(&start(&folder, &dir, &[]), &dir, FILES);
@@ -134,6 +135,7 @@ fn a_new_server_reads_only_files_that_can_match_and_also_without_memory_for_filt
 
 #[test]
 fn servers_at_work_at_the_same_time_share_what_they_keep() {
+    not_under_wine!("no filters are kept there");
     let mut random = Random::new();
     let folders = [filled(&mut random), filled(&mut random), filled(&mut random)];
     let dir = filters(&folders[0]);
@@ -155,6 +157,7 @@ fn servers_at_work_at_the_same_time_share_what_they_keep() {
 
 #[test]
 fn what_changed_while_no_server_ran_is_found_and_what_was_there_is_not() {
+    not_under_wine!("no filters are kept there");
     let mut random = Random::new();
     let folder = filled(&mut random);
     let (dir, mut words) = (filters(&folder), words());
@@ -194,6 +197,7 @@ fn damage(file: &Path, random: &mut Random) {
 
 #[test]
 fn whatever_becomes_of_the_file_no_answer_is_wrong() {
+    not_under_wine!("no filters are kept there");
     let mut random = Random::new();
     let folder = filled(&mut random);
     let dir = filters(&folder);
@@ -220,6 +224,7 @@ fn whatever_becomes_of_the_file_no_answer_is_wrong() {
 
 #[test]
 fn a_file_that_is_cut_off_while_a_server_has_it_mapped_harms_no_search() {
+    not_under_wine!("no filters are kept there");
     let folder = filled(&mut Random::new());
     let dir = filters(&folder);
     let server = start(&folder, &dir, &["--filter-cache=0"]);
@@ -233,6 +238,7 @@ fn a_file_that_is_cut_off_while_a_server_has_it_mapped_harms_no_search() {
 
 #[test]
 fn a_server_killed_while_it_writes_leaves_a_file_that_others_use_and_complete() {
+    not_under_wine!("no filters are kept there");
     let mut random = Random::new();
     let folder = filled(&mut random);
     let dir = filters(&folder);
@@ -265,6 +271,7 @@ const FILES_AND_MORE: usize = FILES as usize;
 
 #[test]
 fn what_stands_in_the_place_of_the_file_is_neither_used_nor_changed_and_that_is_said() {
+    not_under_wine!("no filters are kept there");
     let folder = filled(&mut Random::new());
     let dir = filters(&folder);
     keep(&start(&folder, &dir, &[]), &dir, FILES);
@@ -300,6 +307,7 @@ fn what_stands_in_the_place_of_the_file_is_neither_used_nor_changed_and_that_is_
 
 #[test]
 fn a_full_disk_costs_only_the_filters_that_do_not_fit() {
+    not_under_wine!("no filters are kept there");
     let folder = filled(&mut Random::new());
     let dir = filters(&folder);
     let flag = format!("--filter-dir={}", dir.display());
@@ -317,6 +325,7 @@ fn a_full_disk_costs_only_the_filters_that_do_not_fit() {
 
 #[test]
 fn a_folder_that_is_served_or_not_the_users_own_is_refused_at_the_start() {
+    not_under_wine!("no filters are kept there");
     let folder = Folder::new();
     let (served, shared) = (folder.path().display(), folder.outside("shared"));
     fs::create_dir(&shared).expect("a folder");

@@ -52,6 +52,7 @@ pub(super) fn change(path: &Path, text: &str, random: &mut Random) {
 
 #[test]
 fn what_another_program_writes_is_found_at_once_and_what_it_overwrites_is_gone() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     let mut random = Random::new();
     let path = |file: u64| folder.path().join(format!("f{file}"));

@@ -66,6 +66,7 @@ fn append(stateless: bool, text: &str) -> Vec<u8> {
 
 #[test]
 fn a_client_that_goes_away_takes_its_request_back() {
+    not_under_wine!("wine does not tell of a reset on a connection whose end was read");
     let folder = Folder::new();
     folder.write("f", "a\n");
     // Its timeout is longer than PATIENCE.
@@ -110,6 +111,7 @@ impl Orphan {
 
 #[test]
 fn a_client_with_a_handshake_that_loses_its_connection_has_its_edit_done() {
+    not_under_wine!("wine does not tell of a reset on a connection whose end was read");
     let Orphan { folder, server, locked } = Orphan::new();
     drop(locked);
     until_or(|| format!("the edit was not done: {:?}", folder.text("f")), || folder.text("f") == "a\nb\n");
@@ -128,6 +130,7 @@ fn is_done_before_the_end() -> bool {
 
 #[test]
 fn the_end_waits_for_an_edit_in_work_though_its_client_has_gone() {
+    not_under_wine!("wine does not tell of a reset on a connection whose end was read");
     // The server waits for a limited time, which a busy machine may exceed now and then.
     assert!((0..5).any(|_| is_done_before_the_end()));
 }

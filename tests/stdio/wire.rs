@@ -32,6 +32,7 @@ fn messages_are_whole_wherever_the_read_buffer_ends() {
 
 #[test]
 fn input_is_read_in_blocks_of_64_kib() {
+    not_under_wine!("reads the system calls of Linux with strace");
     const BLOCKS: usize = 64;
     let folder = Folder::new();
     let server = Stdio::start(&folder, &[]);

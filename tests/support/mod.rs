@@ -25,6 +25,16 @@
 //! No test sleeps where it can wait for an event. Every wait ends after [`PATIENCE`] with a panic; a wait for
 //! a server shows its stderr. A sleep has a comment that says why the time is its subject.
 
+/// Ends a test of what Windows or wine does not have, where the program under test is that of Windows.
+macro_rules! not_under_wine {
+    ($reason:literal) => {
+        if *$crate::support::ON_WINDOWS {
+            println!("skipped under wine: {}", $reason);
+            return;
+        }
+    };
+}
+
 mod bindfs;
 mod client;
 mod events;

@@ -137,6 +137,9 @@ fn an_answer_that_fits_the_limit_is_whole_and_one_byte_more_is_cut() {
 
 #[test]
 fn a_file_that_begins_with_nul_is_refused_without_reading_on() {
+    not_under_wine!(
+        "lines are found in the whole file, which is read into the heap there, so one of 200 GB is refused because no memory holds it; tests/platforms/windows tries that"
+    );
     let folder = Folder::new();
     // All of it would take longer than the calls may.
     std::fs::File::create(folder.path().join("f")).expect("a file").set_len(200 << 30).expect("a length");

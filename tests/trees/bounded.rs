@@ -108,6 +108,7 @@ fn odd_names(folder: &Folder) -> usize {
 
 #[test]
 fn names_that_are_no_utf8_are_on_the_pages_too() {
+    not_under_wine!("has names of bytes that are no text");
     let folder = Folder::new();
     let count = odd_names(&folder);
     let server = serve(&folder, &[LIMIT]);
@@ -226,6 +227,7 @@ fn the_pages_of_a_deep_tree_come_to_an_end() {
 
 #[test]
 fn an_answer_with_several_files_keeps_the_limit() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     (0..1_000).for_each(|n| put(&folder, &format!("f{n:03}"), "some text here\n".repeat(40)));
     let server = serve(&folder, &[]);
@@ -257,6 +259,7 @@ fn of_several_long_files_each_has_its_share_and_the_others_are_told() {
 
 #[test]
 fn an_edit_of_more_lines_than_a_diff_tells_is_made_and_says_so() {
+    not_under_wine!("has a limit of time or takes long");
     let folder = Folder::new();
     let lines = "a line with a word\n".repeat(1_000_000);
     let one_line = "a long word ".repeat(1_000_000);

@@ -73,6 +73,7 @@ fn a_cursor_is_short_whatever_its_call_and_a_long_call_is_told_within_the_limit(
 
 #[test]
 fn an_answer_keeps_the_limit_also_in_a_deep_folder_and_with_numbered_lines() {
+    not_under_wine!("has names that Windows does not admit");
     let folder = Folder::new();
     let deep = ["folder-with-a-name"; 15].join("/");
     (0..99).for_each(|n| put(&folder, &format!("{deep}/file \"{n}\""), "\n".repeat(5_000)));

@@ -11,6 +11,7 @@ use crate::support::{Folder, MB, Mcp, Mount, Stdio, as_nobody, command, while_ot
 
 #[test]
 fn on_a_full_disk_a_copy_or_write_is_refused_and_leaves_nothing() {
+    not_under_wine!("the text of the error is that of the system");
     let folder = Folder::new();
     let Some(_mount) = Mount::at(folder.path(), "size=4m,mode=755") else { return };
     make(&folder, "in");
@@ -36,6 +37,7 @@ fn on_a_full_disk_a_copy_or_write_is_refused_and_leaves_nothing() {
 
 #[test]
 fn a_folder_that_may_not_be_read_is_counted_by_walks_and_stops_a_delete_before_it_removes_anything() {
+    not_under_wine!("the server runs as another user, to whom the folder of wine does not belong");
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: only root can give files away");
         return;
@@ -71,6 +73,7 @@ fn a_folder_that_may_not_be_read_is_counted_by_walks_and_stops_a_delete_before_i
 
 #[test]
 fn a_folder_closed_in_the_middle_of_walks_ends_none_of_them() {
+    not_under_wine!("the server runs as another user, to whom the folder of wine does not belong");
     let folder = Folder::new();
     (0..300).for_each(|n| put(&folder, &format!("t/{:02}/f{n}", n % 30), "x\n"));
     let command = as_nobody(command(&folder, "stdio", &[SET, "--answer-limit=0"]), &folder);
@@ -125,6 +128,7 @@ fn a_tree_of_300_levels_is_walked_as_deep_as_paths_go_and_deleted_as_a_whole() {
 
 #[test]
 fn a_hundred_thousand_files_in_one_folder_are_listed_within_the_time_limit() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     make(&folder, "many");
     (0..100_000).for_each(|n| {
@@ -155,6 +159,7 @@ fn a_delete_of_more_folders_than_there_are_descriptors_succeeds() {
 
 #[test]
 fn a_walk_that_runs_out_of_descriptors_is_an_error_and_no_short_list() {
+    not_under_wine!("wine takes no descriptors below a limit");
     let folder = Folder::new();
     make_deep(&folder, 240);
     let server = Stdio::run(with_descriptors(&command(&folder, "stdio", &[SET]), 200)).ready();
@@ -164,6 +169,7 @@ fn a_walk_that_runs_out_of_descriptors_is_an_error_and_no_short_list() {
 
 #[test]
 fn edits_in_a_folder_that_moves_fail_as_changed_or_land_in_the_moved_file() {
+    not_under_wine!("wine keeps the name of an open folder that is moved or removed");
     const EDITS: usize = 500;
     let folder = Folder::new();
     put(&folder, "a/in/f", "start\n");
@@ -205,6 +211,7 @@ fn edits_in_a_folder_that_moves_fail_as_changed_or_land_in_the_moved_file() {
 
 #[test]
 fn calls_in_a_folder_that_is_removed_and_made_again_say_what_happened_or_succeed() {
+    not_under_wine!("wine keeps the name of an open folder that is moved or removed");
     let folder = Folder::new();
     put(&folder, "a/in/f", "f\n");
     let server = serve(&folder, &["--sync=none"]);

@@ -201,6 +201,7 @@ fn a_call_that_failed_and_changed_nothing_can_be_sent_again_with_its_key() {
 
 #[test]
 fn an_edit_that_changes_nothing_tells_the_version_that_a_read_tells() {
+    not_under_wine!("nothing is known of the writers of a file there, so a large one has no version");
     on_all(
         &["--max-file=100"],
         |folder| put(folder, "large", &("first\n".to_owned() + &"a line of text\n".repeat(70 << 16))),

@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 pub use self::orphans::{start as start_process, take_orphans, waited_for as process_waited_for};
 pub use self::supervisor::{is_supervisor, supervise};
 pub use self::tail::Output;
-use crate::engine::{Control, Error, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStrExt;
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
 
 /// Commands that run at once. Others wait for their turn.
 pub const COMMANDS_AT_ONCE: usize = 8;

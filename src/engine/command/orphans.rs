@@ -7,7 +7,7 @@ use std::io;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::sys::process::{Pid, WaitOptions, all_processes, getpid, process_info, waitpid};
+use sys::process::{Pid, WaitOptions, all_processes, getpid, process_info, waitpid};
 
 /// Processes that were started here and are waited for.
 static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());

@@ -11,12 +11,12 @@ use super::session::Session;
 use super::supervisor::ARGUMENT;
 use super::tail::Tail;
 use super::{CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands};
-use crate::engine::{Control, Result};
-use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::io::Errno;
-use crate::sys::net::UnixStream;
-use crate::sys::process::{CommandExt, Pid, Signal, kill_process, own_program, start_in};
+use crate::{Control, Result};
+use sys::event::{PollFd, PollFlags, Timespec, poll};
+use sys::fd::{AsFd, OwnedFd};
+use sys::io::Errno;
+use sys::net::UnixStream;
+use sys::process::{CommandExt, Pid, Signal, kill_process, own_program, start_in};
 
 /// How often a run looks at the clock and whether it was called off.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -275,7 +275,7 @@ impl Stream {
     /// Takes what there is.
     fn read(&mut self, buffer: &mut [u8]) {
         let Some(source) = &self.source else { return };
-        match crate::sys::io::read(source, &mut *buffer) {
+        match sys::io::read(source, &mut *buffer) {
             Ok(0) => self.source = None,
             Ok(len) => self.tail.push(&buffer[..len]),
             Err(Errno::INTR | Errno::AGAIN) => {}

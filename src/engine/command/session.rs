@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::sys::process::{
+use sys::process::{
     Pid, ProcessInfo, Signal, all_processes, kill_process, kill_process_group, open_process, process_info,
     signal_open_process,
 };
@@ -104,7 +104,7 @@ mod tests {
         assert!(!session.has(leader));
         assert!(session.has(sleeping));
         assert_eq!(session.any(), Some(sleeping));
-        assert!(!session.has(crate::sys::process::getpid()));
+        assert!(!session.has(sys::process::getpid()));
 
         // Its group is also the leader's, which ends with it.
         session.signal(leader, Signal::KILL);

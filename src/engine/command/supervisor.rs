@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use super::link::{Report, read_request};
 use super::session::Session;
-use crate::sys::event::{PollFd, PollFlags, Timespec, poll};
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::io::Errno;
-use crate::sys::net::UnixStream;
-use crate::sys::process::{
+use sys::event::{PollFd, PollFlags, Timespec, poll};
+use sys::fd::{AsFd, OwnedFd};
+use sys::ffi::OsStrExt;
+use sys::io::Errno;
+use sys::net::UnixStream;
+use sys::process::{
     CommandExt, Pid, RUNS_COMMANDS, Signal, WaitOptions, adopt_orphans, close_on_exec, getpid,
     go_on_without_parent, open_process, restore_signals, tell_before_exec, wait, waitpgid,
 };
@@ -64,8 +64,8 @@ pub fn supervise() -> ExitCode {
 
 /// Moves the socket away from standard input.
 fn take_link() -> io::Result<UnixStream> {
-    let link = UnixStream::from(crate::sys::stdio::stdin().try_clone_to_owned()?);
-    crate::sys::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    let link = UnixStream::from(sys::stdio::stdin().try_clone_to_owned()?);
+    sys::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(link)
 }
 
@@ -73,7 +73,7 @@ fn take_link() -> io::Result<UnixStream> {
 fn prepare() -> io::Result<()> {
     close_on_exec()?;
     restore_signals();
-    crate::sys::process::setsid()?;
+    sys::process::setsid()?;
     // A command may have stopped this process. At the end of the server it must go on, to kill the command.
     go_on_without_parent()?;
     Ok(adopt_orphans()?)
@@ -85,8 +85,8 @@ fn start(link: &mut UnixStream) -> io::Result<Child> {
     let stdin = input(&mut link.take(stdin_len), stdin_len)?;
     let nothing = File::options().write(true).open("/dev/null")?;
     let shell = spawn(OsStr::from_bytes(&command), &stdin, link)?;
-    crate::sys::stdio::dup2_stdout(&nothing)?;
-    crate::sys::stdio::dup2_stderr(&nothing)?;
+    sys::stdio::dup2_stdout(&nothing)?;
+    sys::stdio::dup2_stderr(&nothing)?;
     Ok(shell)
 }
 
@@ -95,7 +95,7 @@ fn input(from: &mut impl Read, len: u64) -> io::Result<File> {
     if len == 0 {
         return File::open("/dev/null");
     }
-    let mut file = crate::sys::fs::memory_file("stdin")?;
+    let mut file = sys::fs::memory_file("stdin")?;
     if io::copy(from, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -85,7 +85,7 @@ impl Control {
 
     /// Runs `work` with a deadline that is earlier by so many shares of the time: they are left for an answer with what it
     /// found. A share is 1/20 of the time, at least 100 ms and at most 1 s, but never over a tenth. Calls within calls add up.
-    pub(crate) fn leaving_time<T>(&self, shares: u32, work: impl FnOnce() -> T) -> T {
+    pub fn leaving_time<T>(&self, shares: u32, work: impl FnOnce() -> T) -> T {
         self.shares_left.fetch_add(shares, Ordering::AcqRel);
         let done = work();
         self.shares_left.fetch_sub(shares, Ordering::AcqRel);
@@ -105,7 +105,7 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Error;
+    use crate::Error;
 
     #[test]
     fn a_wait_for_a_lock_is_never_over_30_s_and_never_over_the_timeout() {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::finding::{Finding, Level};
 use super::tried;
-use crate::engine::fs::file_system::{self, Safety};
-use crate::engine::fs::probe::{LocksHold, Probe};
-use crate::engine::fs::{liveness, temporary};
-use crate::engine::{Durability, WorkspaceOptions};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
+use crate::fs::file_system::{self, Safety};
+use crate::fs::probe::{LocksHold, Probe};
+use crate::fs::{liveness, temporary};
+use crate::{Durability, WorkspaceOptions};
+use sys::fd::OwnedFd;
+use sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
 
 /// A longer flush is told as slow.
 const SLOW_FLUSH: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Result<Vec<Findi
         return Err(Finding::failed("folder", silent));
     }
     let dir = open(path)?;
-    let mount = crate::sys::fs::mount_of(&dir);
+    let mount = sys::fs::mount_of(&dir);
     let mut findings = vec![access(&dir, options.read_only)];
     let is_writable = findings[0].level != Level::Failed && !options.read_only;
     findings.extend(mount.iter().map(|mount| file_system(mount, options)));
@@ -42,7 +42,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Result<Vec<Findi
 
 fn open(path: &Path) -> Result<OwnedFd, Finding> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    crate::sys::fs::open(path, flags, Mode::empty()).map_err(|errno| {
+    sys::fs::open(path, flags, Mode::empty()).map_err(|errno| {
         let error = io::Error::from(errno);
         Finding::failed(
             "folder",
@@ -52,7 +52,7 @@ fn open(path: &Path) -> Result<OwnedFd, Finding> {
 }
 
 fn access(dir: &OwnedFd, read_only: bool) -> Finding {
-    let may = |access| crate::sys::fs::accessat(dir, ".", access, AtFlags::EACCESS).is_ok();
+    let may = |access| sys::fs::accessat(dir, ".", access, AtFlags::EACCESS).is_ok();
     match (may(Access::READ_OK | Access::EXEC_OK), may(Access::WRITE_OK)) {
         (false, _) => {
             Finding::failed("folder", "is not readable; give this user the right to list and enter it")
@@ -88,7 +88,7 @@ fn file_system(mount: &Mount, options: &WorkspaceOptions) -> Finding {
 
 /// The mounts inside the folder that are not as they should be.
 fn inner(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
-    let found = crate::sys::fs::mounts_below(path).into_iter().map(|(at, mount)| {
+    let found = sys::fs::mounts_below(path).into_iter().map(|(at, mount)| {
         let found = file_system(&mount, options);
         Finding { text: format!("{} is {}", at.display(), found.text), ..found }
     });

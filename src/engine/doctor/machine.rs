@@ -1,8 +1,8 @@
 //! The checks of the system: what its kernel has, and what this process may use.
 
 use super::Finding;
-use crate::sys::Feature;
-use crate::sys::process::open_file_limit;
+use sys::Feature;
+use sys::process::open_file_limit;
 
 /// With fewer descriptors than this, few clients can be served at once.
 const ENOUGH_DESCRIPTORS: u64 = 1024;
@@ -12,7 +12,7 @@ const ENOUGH_MEMORY: u64 = 64 << 20;
 
 /// Checks the kernel and the limits of this process.
 pub fn check_machine() -> Vec<Finding> {
-    crate::sys::features().into_iter().map(feature).chain([descriptors(), memory()]).collect()
+    sys::features().into_iter().map(feature).chain([descriptors(), memory()]).collect()
 }
 
 /// The name of a feature, and what is done without it.
@@ -47,7 +47,7 @@ fn descriptors() -> Finding {
 }
 
 fn memory() -> Finding {
-    match crate::sys::memory::limit() {
+    match sys::memory::limit() {
         Some(bytes) if bytes < ENOUGH_MEMORY => Finding::warning(
             "memory",
             format!("at most {} MB; large files and requests may fail", bytes >> 20),

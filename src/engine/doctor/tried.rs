@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::io;
 
 use super::finding::Finding;
-use crate::engine::fs::file_system::{self, LockScope};
-use crate::engine::fs::probe::{LocksHold, NewNames, Probe};
-use crate::sys::fs::Mount;
+use crate::fs::file_system::{self, LockScope};
+use crate::fs::probe::{LocksHold, NewNames, Probe};
+use sys::fs::Mount;
 
 /// Tries out what new files and edits need, except for locks.
-pub(in crate::engine) fn files(probe: &Probe) -> [Finding; 4] {
+pub(crate) fn files(probe: &Probe) -> [Finding; 4] {
     [
         yes_or_no(
             "exclusive creation",
@@ -71,16 +71,13 @@ const TRIES: usize = 3;
 
 /// Tries something until it is as it should be: another server that starts or edits here may take a file of the probe for one that a
 /// dead process left.
-pub(in crate::engine) fn again<T>(
-    is_good: impl Fn(&T) -> bool,
-    try_out: impl Fn() -> io::Result<T>,
-) -> io::Result<T> {
+pub(crate) fn again<T>(is_good: impl Fn(&T) -> bool, try_out: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let good = (1..TRIES).find_map(|_| try_out().ok().filter(&is_good));
     good.map_or_else(try_out, Ok)
 }
 
 /// Whether locks keep each other out. `mount` is what the folder is on.
-pub(in crate::engine) fn locks(tried: io::Result<LocksHold>, mount: Option<&Mount>) -> Finding {
+pub(crate) fn locks(tried: io::Result<LocksHold>, mount: Option<&Mount>) -> Finding {
     let what = "locks";
     let scope = match mount.map(file_system::locks_of) {
         None | Some(LockScope::Machine) => "",

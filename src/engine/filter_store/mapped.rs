@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use crate::engine::fs::version::FileStamp;
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::search::{FilterRecords, RecordsTail};
+use crate::fs::version::FileStamp;
+use crate::fs::view::{FileView, OpenFile};
+use crate::search::{FilterRecords, RecordsTail};
 
 /// How many headers are read before the time is looked at, and other searches may go on.
 const HEADERS_AT_ONCE: usize = 512;
@@ -36,7 +36,7 @@ impl Mapped {
     /// The same file as it is now. `None`: it was replaced, or cut off.
     pub(super) fn again(mut self) -> io::Result<Option<Mapped>> {
         let known = self.view.file();
-        let stat = crate::sys::fs::fstat(known.file())?;
+        let stat = sys::fs::fstat(known.file())?;
         let now = FileStamp::of(&stat);
         if stat.st_nlink == 0 || now.len < known.stamp().len || self.view.has_hole() {
             return Ok(None);
@@ -65,8 +65,7 @@ impl Mapped {
 
     /// Whether this is a map of `file`.
     pub(super) fn is_of(&self, file: &File) -> bool {
-        crate::sys::fs::fstat(file)
-            .is_ok_and(|stat| self.view.file().stamp().same_file(&FileStamp::of(&stat)))
+        sys::fs::fstat(file).is_ok_and(|stat| self.view.file().stamp().same_file(&FileStamp::of(&stat)))
     }
 
     pub(super) fn extent(&self) -> Extent {
@@ -85,7 +84,7 @@ impl Mapped {
 }
 
 fn map(file: File) -> io::Result<Arc<FileView>> {
-    let stat = crate::sys::fs::fstat(&file)?;
+    let stat = sys::fs::fstat(&file)?;
     let file = Arc::new(OpenFile::new(file, stat));
     let len = file.len_bytes();
     file.view(0..len).map(Arc::new)

@@ -31,11 +31,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::mapped::Mapped;
-pub(in crate::engine) use self::writer::Writer;
-use crate::engine::Control;
-use crate::engine::fs::private::PrivateFolder;
-use crate::engine::fs::version::FileStamp;
-use crate::engine::search::{FileFilter, FilterRecords};
+pub(crate) use self::writer::Writer;
+use crate::Control;
+use crate::fs::private::PrivateFolder;
+use crate::fs::version::FileStamp;
+use crate::search::{FileFilter, FilterRecords};
 
 mod mapped;
 mod writer;
@@ -45,7 +45,7 @@ const PREFIX: &str = "filters-";
 
 /// See the module.
 #[derive(Debug)]
-pub(in crate::engine) struct FilterStore {
+pub(crate) struct FilterStore {
     folder: PrivateFolder,
     path: PathBuf,
     /// The name of the file in the folder.
@@ -68,11 +68,11 @@ struct Bounds {
 impl FilterStore {
     /// Opens the store in the folder at `path`, which must not lie in one of the folders `served`. Makes the folder if it is
     /// missing. The error says why it cannot be used.
-    pub(in crate::engine) fn open<'p>(
+    pub(crate) fn open<'p>(
         path: &Path,
         served: impl Iterator<Item = &'p Path> + Clone,
     ) -> io::Result<FilterStore> {
-        let boot = crate::sys::param::boot_id()?;
+        let boot = sys::param::boot_id()?;
         let folder = PrivateFolder::open(path, served)?;
         folder.remove(|name| name.starts_with(PREFIX.as_bytes()) && !name.ends_with(boot.as_bytes()))?;
         let name = format!("{PREFIX}{}-{boot}", FilterRecords::FORMAT);
@@ -87,7 +87,7 @@ impl FilterStore {
     }
 
     /// Takes note of what was appended since the last call. Returns whether all of it is known now.
-    pub(in crate::engine) fn refresh(&self, control: &Control) -> bool {
+    pub(crate) fn refresh(&self, control: &Control) -> bool {
         loop {
             match self.read_more() {
                 Ok(true) if control.check().is_ok() => {}
@@ -113,7 +113,7 @@ impl FilterStore {
     }
 
     /// The filter of the file in this state, if one was known at the last [`FilterStore::refresh`].
-    pub(in crate::engine) fn get(&self, stamp: &FileStamp) -> Option<FileFilter> {
+    pub(crate) fn get(&self, stamp: &FileStamp) -> Option<FileFilter> {
         let (view, place) = self.mapped().as_ref()?.place(stamp)?;
         // Without the mutex, because a map may wait for the disk.
         let filter = FilterRecords::filter(view.bytes(), place, stamp);
@@ -125,7 +125,7 @@ impl FilterStore {
     }
 
     /// Whether there seems to be a filter of the file in this state. It is not checked.
-    pub(in crate::engine) fn has(&self, stamp: &FileStamp) -> bool {
+    pub(crate) fn has(&self, stamp: &FileStamp) -> bool {
         let place = self.mapped().as_ref().and_then(|mapped| mapped.place(stamp));
         place.is_some_and(|(view, place)| FilterRecords::is_of(view.bytes(), place, stamp))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::fs::lock::Locks;
+use crate::fs::lock::Locks;
 
 /// A folder with texts, and one for filters.
 struct Folders {
@@ -44,7 +44,7 @@ impl Folders {
         let path = self.texts().join(name);
         let text: String = (0..words).map(|n| format!("{name} word{} ", n * 7 % 991)).collect();
         fs::write(&path, &text).unwrap();
-        let stamp = FileStamp::of(&crate::sys::fs::stat(&path).unwrap());
+        let stamp = FileStamp::of(&sys::fs::stat(&path).unwrap());
         (path, stamp, FileFilter::build(text.as_bytes()))
     }
 }
@@ -215,7 +215,7 @@ fn files_of_other_runs_of_the_kernel_are_removed_unread() {
     let folders = Folders::new();
     let (text, store) = (folders.text("a"), folders.store());
     add(&store, [&text]);
-    let boot = crate::sys::param::boot_id().unwrap();
+    let boot = sys::param::boot_id().unwrap();
     let name = store.name.to_str().unwrap();
     assert!(name.ends_with(boot.trim_end()));
     let other = folders.filters().join(name.replace(boot.trim_end(), "00000000-0000-0000-0000-000000000000"));

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::FilterStore;
 use super::mapped::Extent;
-use crate::engine::Control;
-use crate::engine::fs::lock::{Locked, Locks, PathLock};
-use crate::engine::fs::version::FileStamp;
-use crate::engine::search::{FileFilter, FilterRecords, RecordsTail};
-use crate::sys::fs::FileExt;
+use crate::Control;
+use crate::fs::lock::{Locked, Locks, PathLock};
+use crate::fs::version::FileStamp;
+use crate::search::{FileFilter, FilterRecords, RecordsTail};
+use sys::fs::FileExt;
 
 /// Records of this many bytes are appended together.
 const BATCH: usize = 64 << 10;
@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 8;
 
 /// Collects records, and appends them together; the last ones when it is dropped.
 #[derive(Debug)]
-pub(in crate::engine) struct Writer<'s> {
+pub(crate) struct Writer<'s> {
     store: &'s FilterStore,
     locks: &'s Locks,
     control: &'s Control,
@@ -46,16 +46,12 @@ enum Outcome {
 }
 
 impl<'s> Writer<'s> {
-    pub(in crate::engine) fn new(
-        store: &'s FilterStore,
-        locks: &'s Locks,
-        control: &'s Control,
-    ) -> Writer<'s> {
+    pub(crate) fn new(store: &'s FilterStore, locks: &'s Locks, control: &'s Control) -> Writer<'s> {
         Writer { store, locks, control, pending: Vec::new(), is_full: false }
     }
 
     /// Adds the filter of the file in this state. Its absolute path only serves to notice later that it is gone.
-    pub(in crate::engine) fn add(&mut self, stamp: &FileStamp, path: &Path, filter: &FileFilter) {
+    pub(crate) fn add(&mut self, stamp: &FileStamp, path: &Path, filter: &FileFilter) {
         if self.is_full || filter.is_empty() || filter.len_bytes() != stamp.len {
             return;
         }
@@ -66,7 +62,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Whether nothing more can be appended: the file has its largest size, or cannot be written.
-    pub(in crate::engine) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
 
@@ -151,12 +147,12 @@ impl FilterStore {
 
 /// Whether the file at this path is in this state.
 fn is_there(path: &Path, stamp: &FileStamp) -> bool {
-    crate::sys::fs::lstat(path).is_ok_and(|stat| FileStamp::of(&stat) == *stamp)
+    sys::fs::lstat(path).is_ok_and(|stat| FileStamp::of(&stat) == *stamp)
 }
 
 /// Takes the lock of `file`. `None`: open it again.
 fn lock(file: &File, locks: &Locks, control: &Control) -> io::Result<Option<PathLock>> {
-    let stat = crate::sys::fs::fstat(file)?;
+    let stat = sys::fs::fstat(file)?;
     let until = Instant::now() + PATIENCE;
     match locks.lock(file, (stat.st_dev, stat.st_ino), until, control) {
         Ok(Ok(Locked::Held(lock))) => Ok(Some(lock)),

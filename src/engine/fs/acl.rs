@@ -2,7 +2,7 @@
 //!
 //! A mode is an ACL of three entries, so both are handled alike. Pure: opens and changes no files.
 
-use crate::sys::fs::Mode;
+use sys::fs::Mode;
 
 const VERSION: [u8; 4] = 2_u32.to_le_bytes();
 const NO_ID: u32 = u32::MAX;

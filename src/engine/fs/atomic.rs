@@ -16,9 +16,9 @@ use super::resolve::ResolvedPath;
 use super::version::{FileStamp, identity};
 use super::view::OpenFile;
 use super::{attributes, failpoint, file_system, lock, temporary};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
-use crate::sys::io::Errno;
+use sys::fd::OwnedFd;
+use sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
+use sys::io::Errno;
 
 /// When an edit counts as done (`--sync`, contract 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl AtomicFile {
         loop {
             let name = temporary::new_name();
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let fd = match crate::sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+            let fd = match sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
                 Ok(fd) => fd,
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
@@ -85,7 +85,7 @@ impl AtomicFile {
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
             failpoint::taken()?;
             // Another process that starts may have removed the file as a leftover before it was locked.
-            if lock::try_lock(&new.file)? && crate::sys::fs::fstat(&new.file)?.st_nlink > 0 {
+            if lock::try_lock(&new.file)? && sys::fs::fstat(&new.file)?.st_nlink > 0 {
                 failpoint::taken()?;
                 return Ok(new);
             }
@@ -99,7 +99,7 @@ impl AtomicFile {
 
     /// Device and inode of the file.
     pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
-        Ok(crate::sys::fs::fstat(&self.file).map(|stat| identity(&stat))?)
+        Ok(sys::fs::fstat(&self.file).map(|stat| identity(&stat))?)
     }
 
     /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
@@ -131,7 +131,7 @@ impl AtomicFile {
             flush_directory(&folder).map_err(ReplaceError::InPlace)?;
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let Ok(stat) = crate::sys::fs::fstat(&self.file) else { return Ok(None) };
+        let Ok(stat) = sys::fs::fstat(&self.file) else { return Ok(None) };
         Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
     }
 
@@ -149,11 +149,13 @@ impl AtomicFile {
         failpoint::taken()?;
         let unique_ns = set_unique_time(&self.file)?;
         failpoint::taken()?;
-        if durability == Durability::Full {
+        if (durability == Durability::Full && !switches::is_off("write-flush"))
+            || switches::is_off("write-flush-none")
+        {
             failpoint::fdatasync(&self.file)?;
             failpoint::taken()?;
         }
-        let stamp = FileStamp::of(&crate::sys::fs::fstat(&self.file)?);
+        let stamp = FileStamp::of(&sys::fs::fstat(&self.file)?);
         if stamp.len != self.written {
             let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
             return Err(ReplaceError::Io(io::Error::other(problem)));
@@ -164,14 +166,14 @@ impl AtomicFile {
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
-            return match crate::sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name) {
+            return match sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name) {
                 // Where this takes two renames, another program has made a file between them.
                 Err(Errno::EXIST) => Err(ReplaceError::Changed),
                 renamed => Ok(renamed?),
             };
         }
         let flags = RenameFlags::NOREPLACE;
-        match crate::sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
+        match sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             // This file system does not know the flag. A hard link fails too if the name exists.
@@ -203,8 +205,8 @@ impl AtomicFile {
         }
         // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
         // link keeps the name that it was made from: then no name may be left.
-        let has_no_name = || crate::sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
-        let removed = crate::sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        let has_no_name = || sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
+        let removed = sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
         if removed.is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
             return Err(ReplaceError::Io(reason));
         }
@@ -212,7 +214,7 @@ impl AtomicFile {
     }
 
     fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
-        match crate::sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
+        match sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
                 temporary::remove(&self.dir, &self.name);
@@ -252,7 +254,7 @@ impl Drop for AtomicFile {
 /// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
 pub(crate) fn open_to_flush(place: &ResolvedPath) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(crate::sys::fs::openat(&place.dir, ".", flags, Mode::empty())?)
+    Ok(sys::fs::openat(&place.dir, ".", flags, Mode::empty())?)
 }
 
 /// Flushes the directory, so that the change in it survives a power loss.
@@ -270,8 +272,8 @@ pub(crate) fn flush_directory(folder: &OwnedFd) -> io::Result<()> {
 fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
-    let keep = Timespec { tv_sec: 0, tv_nsec: crate::sys::fs::UTIME_OMIT };
-    crate::sys::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
+    let keep = Timespec { tv_sec: 0, tv_nsec: sys::fs::UTIME_OMIT };
+    sys::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
     Ok(now.as_nanos() as i128)
 }
 

@@ -11,10 +11,10 @@ use std::io;
 use super::acl::Acl;
 use super::failpoint;
 use super::view::OpenFile;
-use crate::sys::buffer::spare_capacity;
-use crate::sys::fd::AsFd;
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{Gid, Mode, Stat, Uid, XattrFlags, is_access_acl, set_access_acl};
+use sys::buffer::spare_capacity;
+use sys::fd::AsFd;
+use sys::ffi::OsStrExt;
+use sys::fs::{Gid, Mode, Stat, Uid, XattrFlags, is_access_acl, set_access_acl};
 
 /// The mode that a program usually passes to open(2).
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
@@ -49,7 +49,7 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     let kept = copy_owner(from, new)?;
     failpoint::taken()?;
     copy_xattrs(old.file(), new, &names);
-    crate::sys::fs::copy_system_attributes(old.file(), new)?;
+    sys::fs::copy_system_attributes(old.file(), new)?;
     failpoint::taken()?;
     copy_rights(from, acl, new, kept, cleared)
 }
@@ -57,18 +57,18 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
 /// Gives a new file in `dir` the rights that open(2) would give it there. `mode` is 0666 without the bits of
 /// the umask; it applies only in a folder without a default ACL.
 pub(crate) fn give_to_new_file(dir: impl AsFd, new: &File, mode: Mode) -> io::Result<()> {
-    let Some(default) = default_acl(dir) else { return Ok(crate::sys::fs::fchmod(new, mode)?) };
+    let Some(default) = default_acl(dir) else { return Ok(sys::fs::fchmod(new, mode)?) };
     let acl = default.for_new_file(NEW_FILE);
     if !acl.is_mode() {
         set_access_acl(new, &acl.to_bytes())?;
         failpoint::taken()?;
     }
-    Ok(crate::sys::fs::fchmod(new, acl.mode())?)
+    Ok(sys::fs::fchmod(new, acl.mode())?)
 }
 
 /// The access ACL of a file, made from its mode if it has none. `None` if the system does not say.
 fn access_acl(old: &OpenFile) -> Option<Acl> {
-    match crate::sys::fs::access_acl(old.file()) {
+    match sys::fs::access_acl(old.file()) {
         Ok(Some(acl)) => Acl::parse(&acl),
         Ok(None) => Some(Acl::of_mode(mode_of(old.stat()))),
         Err(_) => None,
@@ -81,9 +81,9 @@ fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
     for name in XattrNames::of(new).iter() {
         if is_access_acl(name) {
             // The old file's ACL replaces it later.
-            cleared = keeps_acl || crate::sys::fs::fremovexattr(new, name).is_ok();
+            cleared = keeps_acl || sys::fs::fremovexattr(new, name).is_ok();
         } else if !old.have(name) {
-            let _ = crate::sys::fs::fremovexattr(new, name);
+            let _ = sys::fs::fremovexattr(new, name);
         }
     }
     cleared
@@ -91,24 +91,24 @@ fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
 
 fn copy_owner(from: &Stat, new: &File) -> io::Result<KeptIds> {
     let kept = |now: &Stat| KeptIds { owner: now.st_uid == from.st_uid, group: now.st_gid == from.st_gid };
-    let now = kept(&crate::sys::fs::fstat(new)?);
+    let now = kept(&sys::fs::fstat(new)?);
     if now.both() {
         return Ok(now);
     }
     let owner = (!now.owner).then(|| Uid::from_raw(from.st_uid));
     let group = (!now.group).then(|| Gid::from_raw(from.st_gid));
-    if crate::sys::fs::fchown(new, owner, group).is_err() {
+    if sys::fs::fchown(new, owner, group).is_err() {
         // Only the superuser can change the owner, but the group may be kept if this process is in it.
-        let _ = crate::sys::fs::fchown(new, None, group);
+        let _ = sys::fs::fchown(new, None, group);
     }
     // Some file systems report success without a change.
-    Ok(kept(&crate::sys::fs::fstat(new)?))
+    Ok(kept(&sys::fs::fstat(new)?))
 }
 
 fn copy_xattrs(from: &File, to: &File, names: &XattrNames) {
     for name in names.iter().filter(|name| !is_access_acl(name)) {
         if let Some(value) = xattr(from, name) {
-            let _ = crate::sys::fs::fsetxattr(to, name, &value, XattrFlags::empty());
+            let _ = sys::fs::fsetxattr(to, name, &value, XattrFlags::empty());
         }
     }
 }
@@ -133,20 +133,20 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared
     let mode = if set { mode } else { mode.difference(Mode::RWXG) };
     let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
     let special = if kept.both() { special } else { special.difference(SET_ID) };
-    Ok(crate::sys::fs::fchmod(new, mode.union(special))?)
+    Ok(sys::fs::fchmod(new, mode.union(special))?)
 }
 
 fn mode_of(stat: &Stat) -> Mode {
-    crate::sys::fs::mode(stat.st_mode)
+    sys::fs::mode(stat.st_mode)
 }
 
 fn default_acl(dir: impl AsFd) -> Option<Acl> {
-    crate::sys::fs::default_acl(dir).and_then(|acl| Acl::parse(&acl))
+    sys::fs::default_acl(dir).and_then(|acl| Acl::parse(&acl))
 }
 
 fn xattr(file: &File, name: &OsStr) -> Option<Vec<u8>> {
     let mut value = Vec::with_capacity(LARGEST);
-    crate::sys::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
+    sys::fs::fgetxattr(file, name, spare_capacity(&mut value)).ok().map(|_| value)
 }
 
 /// The names of a file's extended attributes; empty if the system does not list them.
@@ -155,7 +155,7 @@ struct XattrNames(Vec<u8>);
 impl XattrNames {
     fn of(file: &File) -> XattrNames {
         let mut names = Vec::with_capacity(LARGEST);
-        let _ = crate::sys::fs::flistxattr(file, spare_capacity(&mut names));
+        let _ = sys::fs::flistxattr(file, spare_capacity(&mut names));
         XattrNames(names)
     }
 
@@ -172,15 +172,16 @@ impl XattrNames {
 mod tests {
     #![allow(clippy::print_stdout)] // Tests print what they skip.
 
-    use crate::sys::fs::OFlags;
-    use crate::sys::io::Errno;
-    use crate::sys::testing::{MetadataExt, PermissionsExt};
     use std::path::Path;
     use std::time::Duration;
+    use sys::fs::OFlags;
+    use sys::io::Errno;
+    use sys::testing::{MetadataExt, PermissionsExt};
 
     use super::*;
-    use crate::engine::fs::temporary;
-    use crate::engine::{Control, LineEdits, Workspace, WorkspaceOptions};
+    use crate::fs::temporary;
+    use crate::{Control, Workspace, WorkspaceOptions};
+    use text::line_edit::LineEdits;
 
     /// An ACL by which a user who is neither the owner nor in the group has all rights.
     fn open_to_a_friend() -> Vec<u8> {
@@ -195,7 +196,7 @@ mod tests {
     /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
     fn folder() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
-        let set = crate::sys::testing::set_default_acl(dir.path(), &open_to_a_friend());
+        let set = sys::testing::set_default_acl(dir.path(), &open_to_a_friend());
         if set == Err(Errno::NOTSUP) {
             println!("SKIPPED: no ACLs at {}", dir.path().display());
             return None;
@@ -209,7 +210,7 @@ mod tests {
         let file = File::open(path).unwrap();
         (
             path.metadata().unwrap().mode() & 0o777,
-            crate::sys::fs::access_acl(&file).unwrap().and_then(|acl| Acl::parse(&acl)),
+            sys::fs::access_acl(&file).unwrap().and_then(|acl| Acl::parse(&acl)),
         )
     }
 
@@ -236,7 +237,7 @@ mod tests {
             let Some(dir) = folder() else { return };
             let path = dir.path().join("a");
             std::fs::write(&path, "old\n").unwrap();
-            crate::sys::testing::remove_access_acl(&path).unwrap();
+            sys::testing::remove_access_acl(&path).unwrap();
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
             let old = rights(&path);
             assert_eq!(old, (0o640, None));
@@ -276,11 +277,11 @@ mod tests {
     #[test]
     fn a_new_file_by_a_handle_that_only_names_its_folder_has_the_rights_of_the_folder() {
         let Some(dir) = folder() else { return };
-        let flags = crate::sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = crate::sys::fs::open(dir.path(), flags, Mode::empty()).unwrap();
+        let flags = sys::fs::ONLY_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = sys::fs::open(dir.path(), flags, Mode::empty()).unwrap();
         std::fs::write(dir.path().join("by-open"), "").unwrap();
         let new = File::create(dir.path().join("new")).unwrap();
-        crate::sys::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
+        sys::fs::fchmod(&new, Mode::RUSR | Mode::WUSR).unwrap();
         give_to_new_file(&handle, &new, Mode::RUSR).unwrap();
         assert_eq!(rights(&dir.path().join("new")), rights(&dir.path().join("by-open")));
     }
@@ -290,11 +291,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for mode in [0o644, 0o664, 0o640, 0o755, 0o600, 0o444] {
             let (old, new) = (tempfile::tempfile_in(&dir).unwrap(), tempfile::tempfile_in(&dir).unwrap());
-            crate::sys::fs::fchmod(&old, Mode::from_raw_mode(mode)).unwrap();
-            assert_eq!(crate::sys::fs::access_acl(&old), Ok(None));
-            let stat = crate::sys::fs::fstat(&old).unwrap();
+            sys::fs::fchmod(&old, Mode::from_raw_mode(mode)).unwrap();
+            assert_eq!(sys::fs::access_acl(&old), Ok(None));
+            let stat = sys::fs::fstat(&old).unwrap();
             copy(&OpenFile::new(old, stat), &new).unwrap();
-            assert_eq!(mode_of(&crate::sys::fs::fstat(&new).unwrap()), mode_of(&stat), "{mode:o}");
+            assert_eq!(mode_of(&sys::fs::fstat(&new).unwrap()), mode_of(&stat), "{mode:o}");
         }
     }
 
@@ -304,8 +305,8 @@ mod tests {
         let path = dir.path().join("new");
         let new = File::create(&path).unwrap();
         let mode = |mode| Mode::from_raw_mode(mode);
-        crate::sys::fs::fchmod(&new, mode(0o664)).unwrap();
-        let from = crate::sys::fs::fstat(&new).unwrap();
+        sys::fs::fchmod(&new, mode(0o664)).unwrap();
+        let from = sys::fs::fstat(&new).unwrap();
         let kept = KeptIds { owner: true, group: true };
         for (acl, cleared, expected) in [
             (Some(Acl::of_mode(mode(0o664))), true, 0o664),
@@ -325,7 +326,7 @@ mod tests {
         let file = |name: &str, xattrs: &[(&str, &str)]| {
             let file = File::create(dir.path().join(name)).unwrap();
             let set = |(name, value): &(&str, &str)| {
-                crate::sys::fs::fsetxattr(&file, *name, value.as_bytes(), XattrFlags::empty()).is_ok()
+                sys::fs::fsetxattr(&file, *name, value.as_bytes(), XattrFlags::empty()).is_ok()
             };
             xattrs.iter().all(set).then_some(file)
         };
@@ -334,7 +335,7 @@ mod tests {
         let (Some(old), Some(new)) = (old, new) else {
             return println!("SKIPPED: no extended attributes at {}", dir.path().display());
         };
-        let stat = crate::sys::fs::fstat(&old).unwrap();
+        let stat = sys::fs::fstat(&old).unwrap();
         copy(&OpenFile::new(old, stat), &new).unwrap();
         let value = |name: &str| xattr(&new, name.as_ref());
         assert_eq!((value("user.both"), value("user.old")), (Some(b"old".into()), Some(b"old".into())));

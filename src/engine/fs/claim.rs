@@ -10,9 +10,9 @@ use std::fs::File;
 use super::resolve::ResolvedPath;
 use super::version::identity;
 use super::{failpoint, lock};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{AtFlags, Mode, OFlags};
-use crate::sys::io::Errno;
+use sys::fd::OwnedFd;
+use sys::fs::{AtFlags, Mode, OFlags};
+use sys::io::Errno;
 
 /// Renames the entry `name` of `dir`, which is no folder, to the free place `to`. EEXIST if something has that name.
 pub(super) fn rename_over_claim(dir: &OwnedFd, name: &OsStr, to: &ResolvedPath) -> Result<(), Errno> {
@@ -21,7 +21,7 @@ pub(super) fn rename_over_claim(dir: &OwnedFd, name: &OsStr, to: &ResolvedPath) 
     if !claim.is_untouched() {
         return Err(Errno::EXIST);
     }
-    crate::sys::fs::renameat(dir, name, &to.dir, &to.name)
+    sys::fs::renameat(dir, name, &to.dir, &to.name)
 }
 
 /// Whether the answer to linkat(2) says that the file system has no hard links.
@@ -38,7 +38,7 @@ struct Claim<'p> {
 impl Claim<'_> {
     fn take(place: &ResolvedPath) -> Result<Claim<'_>, Errno> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = crate::sys::fs::openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = sys::fs::openat(&place.dir, &place.name, flags, Mode::RUSR | Mode::WUSR)?;
         let claim = Claim { place, file: file.into() };
         // Another server that finds the file waits for the lock, and looks again when it has it.
         match lock::try_lock(&claim.file) {
@@ -51,15 +51,14 @@ impl Claim<'_> {
     /// Whether the name is still of this file, and nobody has written to it.
     fn is_untouched(&self) -> bool {
         let Ok(Some(now)) = self.place.restat() else { return false };
-        crate::sys::fs::fstat(&self.file)
-            .is_ok_and(|own| identity(&own) == identity(&now) && own.st_size == 0)
+        sys::fs::fstat(&self.file).is_ok_and(|own| identity(&own) == identity(&now) && own.st_size == 0)
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !failpoint::crashed() && self.is_untouched() {
-            let _ = crate::sys::fs::unlinkat(&self.place.dir, &self.place.name, AtFlags::empty());
+            let _ = sys::fs::unlinkat(&self.place.dir, &self.place.name, AtFlags::empty());
         }
     }
 }
@@ -71,14 +70,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::fs::resolve::LastLink;
+    use crate::fs::resolve::LastLink;
 
     /// Renames the file `old` to `new`. Another program acts while the empty file is there. Returns the answer and the contents
     /// of both.
     fn renamed(act: impl FnOnce(&Path) + 'static) -> (Result<(), Errno>, [Option<String>; 2]) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         let to = ResolvedPath::find_entry(&root, Path::new("new"), LastLink::Follow).unwrap();
         let (path, mut renamed) = (dir.path().to_owned(), None);
         assert!(failpoint::meddle_at(
@@ -121,7 +120,7 @@ mod tests {
     fn a_name_that_something_has_is_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         let to = ResolvedPath::find_entry(&root, Path::new("new"), LastLink::Follow).unwrap();
         // Empty, like one of ours.
         fs::write(dir.path().join("new"), "").unwrap();

@@ -10,10 +10,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::resolve::{LastLink, ResolvedPath, stat_entry};
 use super::temporary;
-use crate::engine::{shown, shown_line};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStringExt;
-use crate::sys::fs::Dir;
+use sys::fd::OwnedFd;
+use sys::ffi::OsStringExt;
+use sys::fs::Dir;
+use text::shown::{shown, shown_line};
 
 /// What a path may mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::sys::ffi::OsStrExt;
+    use sys::ffi::OsStrExt;
 
     fn folder(names: &[&[u8]]) -> (tempfile::TempDir, Arc<OwnedFd>) {
         let dir = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         (dir, root)
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn crashed() -> bool {
 }
 
 #[cfg(not(test))]
-pub(crate) use crate::sys::fs::{fdatasync, fsync};
+pub(crate) use sys::fs::{fdatasync, fsync};
 
 #[cfg(test)]
 pub(crate) use hook::{Event, crash_at, crashed, fdatasync, fsync, meddle_at, taken, watch};
@@ -29,7 +29,7 @@ mod hook {
     use std::cell::{Cell, RefCell};
     use std::io;
 
-    use crate::sys::fd::AsFd;
+    use sys::fd::AsFd;
 
     type Act = Box<dyn FnOnce()>;
     type Watcher = Box<dyn FnMut(Event)>;
@@ -70,15 +70,15 @@ mod hook {
         }
     }
 
-    pub(crate) fn fdatasync(file: impl AsFd) -> crate::sys::io::Result<()> {
-        crate::sys::fs::fdatasync(&file)?;
-        tell(Event::FileFlushed(crate::sys::fs::fstat(&file)?.st_ino));
+    pub(crate) fn fdatasync(file: impl AsFd) -> sys::io::Result<()> {
+        sys::fs::fdatasync(&file)?;
+        tell(Event::FileFlushed(sys::fs::fstat(&file)?.st_ino));
         Ok(())
     }
 
-    pub(crate) fn fsync(folder: impl AsFd) -> crate::sys::io::Result<()> {
-        crate::sys::fs::fsync(&folder)?;
-        tell(Event::FolderFlushed(crate::sys::fs::fstat(&folder)?.st_ino));
+    pub(crate) fn fsync(folder: impl AsFd) -> sys::io::Result<()> {
+        sys::fs::fsync(&folder)?;
+        tell(Event::FolderFlushed(sys::fs::fstat(&folder)?.st_ino));
         Ok(())
     }
 

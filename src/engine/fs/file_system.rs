@@ -9,8 +9,8 @@
 //!
 //! Asks the system; writes nothing. [`probe`](super::probe) tries things out.
 
-use crate::sys::fd::AsFd;
-use crate::sys::fs::{Mount, TELLS_OPTIONS};
+use sys::fd::AsFd;
+use sys::fs::{Mount, TELLS_OPTIONS};
 
 /// How to wait for the end of a running write(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub(crate) fn of(file: impl AsFd) -> FileSystem {
 /// Whether an open file or folder is on a disk or in the memory of this machine, and nothing else has to answer for it. Reads the
 /// list of mounts unless the number of the file system is in the table; where that does not tell either, as of a dead mount, no.
 pub(crate) fn is_local(file: impl AsFd) -> bool {
-    let by_mount = || crate::sys::fs::mount_of(&file).map(|mount| row_of(&mount));
+    let by_mount = || sys::fs::mount_of(&file).map(|mount| row_of(&mount));
     known(&file).or_else(by_mount).is_some_and(|row| row.locks == LockScope::Machine)
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn is_local_mount(mount: &Mount) -> bool {
 
 /// The row of an open file or folder, if the number of its file system is in the table.
 fn known(file: impl AsFd) -> Option<&'static Row> {
-    let number = crate::sys::fs::file_system_number(file);
+    let number = sys::fs::file_system_number(file);
     TABLE.iter().find(|row| number != 0 && row.number == number)
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn safety_of(dir: impl AsFd) -> Safety {
         let why = "the system does not tell which file system this is, nor whether locks there keep out other machines";
         Safety::Doubtful(why.into())
     };
-    crate::sys::fs::mount_of(&dir).map_or_else(unknown, |mount| safety(&mount))
+    sys::fs::mount_of(&dir).map_or_else(unknown, |mount| safety(&mount))
 }
 
 /// The same for a mount.
@@ -293,13 +293,13 @@ mod tests {
 
     #[test]
     fn of_a_file_system_that_is_not_in_the_table_nothing_is_known() {
-        let file = crate::sys::testing::file_without_a_number();
+        let file = sys::testing::file_without_a_number();
         assert_eq!(of(&file), FileSystem { write_barrier: WriteBarrier::None, shows_writers: false });
     }
 
     #[test]
     fn a_kernel_s_own_file_system_without_a_number_is_local_too() {
-        assert!(is_local(crate::sys::testing::file_without_a_number()));
+        assert!(is_local(sys::testing::file_without_a_number()));
     }
 
     #[test]
@@ -381,6 +381,6 @@ mod tests {
     #[test]
     fn a_disk_of_this_machine_is_safe_without_a_look_at_the_mounts() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(safety_of(crate::sys::testing::open_folder(dir.path())), Safety::Safe);
+        assert_eq!(safety_of(sys::testing::open_folder(dir.path())), Safety::Safe);
     }
 }

@@ -21,7 +21,7 @@ impl AtomicFile {
     ) -> io::Result<()> {
         let mut left = source.len_bytes() as u64;
         let mut from = source.file();
-        crate::sys::fs::seek(from, crate::sys::fs::SeekFrom::Start(0))?;
+        sys::fs::seek(from, sys::fs::SeekFrom::Start(0))?;
         while left > 0 {
             check(self.written)?;
             let copied = io::copy(&mut io::Read::take(&mut from, left.min(COPIED_AT_ONCE)), &mut self.file)?;
@@ -37,7 +37,7 @@ impl AtomicFile {
 
     /// Appends the bytes `range` of `source`, inside the kernel, as far as it can. Returns their number.
     pub(crate) fn copy_range_from(&mut self, source: &OpenFile, range: Range<usize>) -> io::Result<usize> {
-        let copied = crate::sys::fs::copy_range(source.file(), range, &self.file)?;
+        let copied = sys::fs::copy_range(source.file(), range, &self.file)?;
         self.written += copied as u64;
         failpoint::taken()?;
         Ok(copied)
@@ -48,7 +48,7 @@ impl AtomicFile {
 mod tests {
     use std::io::{Read, Seek, Write};
 
-    use crate::sys::fs::copy_range as copy;
+    use sys::fs::copy_range as copy;
 
     #[test]
     fn a_range_is_appended_and_what_is_not_there_is_not_counted() {

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::resolve::ResolveError;
-use crate::engine::{Control, Result};
-use crate::sys::io::Errno;
+use crate::{Control, Result};
+use sys::io::Errno;
 
 /// The pause between the first two attempts. It doubles each time, up to the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -50,7 +50,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::engine::{Error, Late};
+    use crate::{Error, Late};
 
     const LEASED: ResolveError = ResolveError::System(Errno::AGAIN);
 

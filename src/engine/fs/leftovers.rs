@@ -16,11 +16,11 @@ use super::lock;
 use super::mount_safety::MountSafety;
 use super::temporary::{SetAside, is_temporary, not_removed};
 use super::version::identity;
-use crate::sys::fd::{AsFd, BorrowedFd};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{AtFlags, Dir, FileType, KEPT, KEPT_DIGITS, Mode, OFlags, RenameFlags, Stat};
-use crate::sys::io::Errno;
-use crate::sys::process::geteuid;
+use sys::fd::{AsFd, BorrowedFd};
+use sys::ffi::OsStrExt;
+use sys::fs::{AtFlags, Dir, FileType, KEPT, KEPT_DIGITS, Mode, OFlags, RenameFlags, Stat};
+use sys::io::Errno;
+use sys::process::geteuid;
 
 /// Maximum number of folders remembered as cleared.
 const MOST: usize = 1024;
@@ -40,7 +40,7 @@ impl Cleared {
     /// Removes the leftovers in `dir`, unless that was done before. Errors are ignored: a leftover is hidden, and
     /// clients cannot name it.
     pub(crate) fn clear_once(&self, dir: impl AsFd, mounts: &MountSafety) {
-        let Ok(stat) = crate::sys::fs::fstat(&dir) else { return };
+        let Ok(stat) = sys::fs::fstat(&dir) else { return };
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = not_removed();
         if folders.left != left || folders.ids.len() >= MOST {
@@ -58,7 +58,7 @@ impl Cleared {
 /// Removes the leftovers in `dir`. Not where locks do not keep out other machines: there, a file may belong to a writer on one of
 /// them. Errors are ignored, as above. Returns whether something has changed there.
 pub(crate) fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
-    let device = crate::sys::fs::fstat(&dir).map(|stat| stat.st_dev);
+    let device = sys::fs::fstat(&dir).map(|stat| stat.st_dev);
     device.is_ok_and(|device| mounts.locks_hold(&dir, device))
         && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
 }
@@ -66,7 +66,7 @@ pub(crate) fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
 /// Puts back what dead writers had set aside in `dir`, however often that was done before: one may have died since. Returns
 /// whether something has changed there.
 pub(crate) fn put_back(dir: impl AsFd, mounts: &MountSafety) -> bool {
-    crate::sys::fs::sets_aside(&dir) && clear(dir, mounts)
+    sys::fs::sets_aside(&dir) && clear(dir, mounts)
 }
 
 /// Removes the temporary files in `dir` whose writers are dead, and puts back what these had set aside. Returns the number of
@@ -74,7 +74,7 @@ pub(crate) fn put_back(dir: impl AsFd, mounts: &MountSafety) -> bool {
 pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     // The handle may be opened with O_PATH.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let dir = crate::sys::fs::openat(dir, ".", flags, Mode::empty())?;
+    let dir = sys::fs::openat(dir, ".", flags, Mode::empty())?;
     let dir = dir.as_fd();
     let (mut aside, mut temporary) = (Vec::new(), Vec::new());
     for entry in Dir::read_from(dir)? {
@@ -99,14 +99,14 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
 fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
     let Some(SetAside { temporary, own }) = SetAside::parse(name.to_bytes()) else { return false };
     let Ok(new_name) = CString::new(temporary) else { return false };
-    let stat = |name: &[u8]| crate::sys::fs::statat(dir, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW);
+    let stat = |name: &[u8]| sys::fs::statat(dir, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW);
     if !stat(name.to_bytes()).is_ok_and(|stat| is_own_file(&stat)) {
         return false;
     }
     let _lock = match (stat(temporary), own.map(stat)) {
         // The new file got the name.
         (Err(Errno::NOENT), None | Some(Ok(_))) => {
-            return crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok();
+            return sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok();
         }
         // It got it and was removed, or it did not get it: this may be the only file left.
         (Err(Errno::NOENT), Some(Err(Errno::NOENT))) => None,
@@ -117,7 +117,7 @@ fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
         },
         _ => return false,
     };
-    let rename_to = |new: &OsStr| crate::sys::fs::renameat_with(dir, name, dir, new, RenameFlags::NOREPLACE);
+    let rename_to = |new: &OsStr| sys::fs::renameat_with(dir, name, dir, new, RenameFlags::NOREPLACE);
     match own.map_or(Err(Errno::EXIST), |own| rename_to(OsStr::from_bytes(own))) {
         // Another program has made a file in its place, or its name is not known.
         Err(Errno::EXIST) => {
@@ -131,25 +131,24 @@ fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
 
 fn remove_if_left(dir: BorrowedFd, name: &CStr) -> bool {
     // Locked until the file is removed: a writer checks, after locking, that its file still has a name.
-    lock_if_left(dir, name).is_some_and(|_lock| crate::sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok())
+    lock_if_left(dir, name).is_some_and(|_lock| sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok())
 }
 
 /// Locks a temporary file if its writer is dead.
 fn lock_if_left(dir: BorrowedFd, name: &CStr) -> Option<File> {
-    let find = || crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let find = || sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     // Nothing else is opened, because to open a FIFO or a device can have effects.
     if !find().is_some_and(|stat| is_ours(dir, &stat)) {
         return None;
     }
     let open = |access| {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        crate::sys::fs::openat(dir, name, flags, Mode::empty())
+        sys::fs::openat(dir, name, flags, Mode::empty())
     };
     // Some network file systems lock only files open for writing, which the file's mode may forbid.
     let file = open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY)).map(File::from).ok()?;
     let is_same = |stat: Stat| {
-        is_ours(dir, &stat)
-            && crate::sys::fs::fstat(&file).is_ok_and(|open| identity(&open) == identity(&stat))
+        is_ours(dir, &stat) && sys::fs::fstat(&file).is_ok_and(|open| identity(&open) == identity(&stat))
     };
     (lock::try_lock(&file).unwrap_or(false) && find().is_some_and(is_same)).then_some(file)
 }
@@ -162,7 +161,7 @@ fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
 
 /// Whether this is a regular file of our user.
 fn is_own_file(stat: &Stat) -> bool {
-    let regular = crate::sys::fs::file_type(stat.st_mode) == FileType::RegularFile;
+    let regular = sys::fs::file_type(stat.st_mode) == FileType::RegularFile;
     // Only the superuser can give files to other users, which happens before the rename.
     regular && (stat.st_uid == geteuid().as_raw() || geteuid().is_root())
 }
@@ -180,14 +179,14 @@ mod tests {
     use super::super::temporary::tests::nth;
     use super::super::temporary::{PREFIX, remove};
     use super::*;
-    use crate::sys::fd::OwnedFd;
-    use crate::sys::testing::{PermissionsExt, chown};
+    use sys::fd::OwnedFd;
+    use sys::testing::{PermissionsExt, chown};
 
     struct Folder(tempfile::TempDir, OwnedFd);
 
     fn folder() -> Folder {
         let dir = tempfile::tempdir().unwrap();
-        let handle = crate::sys::testing::open_folder(dir.path());
+        let handle = sys::testing::open_folder(dir.path());
         Folder(dir, handle)
     }
 
@@ -285,7 +284,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let kept = [nth('1'), nth('2'), nth('3'), nth('4'), format!("{PREFIX}notes"), nth('F'), nth('6')];
         std::fs::create_dir(folder.0.path().join(&kept[0])).unwrap();
-        crate::sys::testing::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
+        sys::testing::symlink("elsewhere", folder.0.path().join(&kept[1])).unwrap();
         // It belongs to a user, because it is in another folder too.
         std::fs::hard_link(folder.file(&kept[2]), outside.path().join("mine")).unwrap();
         let locked = File::open(folder.file(&kept[3])).unwrap();
@@ -293,7 +292,7 @@ mod tests {
         folder.file(&kept[4]);
         folder.file(&kept[5]);
         let fifo = folder.0.path().join(&kept[6]);
-        crate::sys::fs::make_fifo(fifo);
+        sys::fs::make_fifo(fifo);
         folder.file(&nth('5'));
         assert_eq!(remove_leftovers(&folder.1).unwrap(), 1);
         let mut expected = kept.to_vec();

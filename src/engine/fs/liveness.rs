@@ -39,7 +39,7 @@ pub(crate) fn answers(path: &Path) -> bool {
     let answered = has_answered.clone();
     let is_asked = start_thread(Box::new(move || {
         // An error is told when the folder is opened.
-        let _ = crate::sys::fs::ask(&path);
+        let _ = sys::fs::ask(&path);
         answered.store(true, Ordering::Release);
         waiter.unpark();
     }));
@@ -63,7 +63,7 @@ impl Liveness {
     /// folder or one above. If no thread can be started, nothing is known.
     pub(crate) fn of(path: &Path, mount: Option<PathBuf>) -> Liveness {
         let is_mounted = move || mount.as_deref().is_none_or(is_mounted_at);
-        Liveness::by(path, move |path| crate::sys::fs::ask(path).is_ok() && is_mounted())
+        Liveness::by(path, move |path| sys::fs::ask(path).is_ok() && is_mounted())
     }
 
     fn by(path: &Path, ask: impl Fn(&Path) -> bool + Send + 'static) -> Liveness {
@@ -89,7 +89,7 @@ impl Liveness {
 
 /// Whether a file system is mounted at `path`: it has another device than the folder above.
 pub(crate) fn is_mounted_at(path: &Path) -> bool {
-    let device = |path: &Path| crate::sys::fs::stat(path).ok().map(|stat| stat.st_dev);
+    let device = |path: &Path| sys::fs::stat(path).ok().map(|stat| stat.st_dev);
     let above = path.parent().and_then(device);
     device(path).is_some_and(|at| above.is_some_and(|above| at != above))
 }

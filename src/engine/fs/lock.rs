@@ -14,8 +14,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use self::helper::{Helper, Helpers};
-use crate::engine::wait_counter::{WaitCounter, WaitCounts};
-use crate::engine::{Control, Result};
+use crate::wait_counter::{WaitCounter, WaitCounts};
+use crate::{Control, Result};
 
 mod helper;
 
@@ -132,7 +132,7 @@ impl Locks {
 
 /// Takes the OS lock of `file` if it is free. Also marks temporary files whose writer is alive.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    crate::sys::fs::try_lock_exclusive(file)
+    sys::fs::try_lock_exclusive(file)
 }
 
 impl LockTurn<'_> {
@@ -161,7 +161,7 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        let _ = crate::sys::fs::unlock(&self.0);
+        let _ = sys::fs::unlock(&self.0);
     }
 }
 
@@ -172,9 +172,9 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sys::testing::MetadataExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
+    use sys::testing::MetadataExt;
 
     use super::*;
 
@@ -266,7 +266,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_some_and(|helper| held(&helper.state).waiters == 0) {
                 thread::yield_now();
             }
-            crate::sys::fs::unlock(&stranger).unwrap();
+            sys::fs::unlock(&stranger).unwrap();
             assert!(waiting.join().unwrap(), "the waiter takes over the thread that waits already");
         });
         assert_eq!((locks.waits().0.waits, locks.waits().1.waits), (0, 6));
@@ -282,7 +282,7 @@ mod tests {
         assert!(
             locks.lock(&file.reopen().unwrap(), id, soon(10), &control()).unwrap().unwrap().is_too_late()
         );
-        crate::sys::fs::unlock(&stranger).unwrap();
+        sys::fs::unlock(&stranger).unwrap();
         let again = locks.lock(&file.reopen().unwrap(), id, soon(10_000), &control()).unwrap().unwrap();
         assert!(again.is_held());
     }
@@ -296,7 +296,7 @@ mod tests {
             assert!(try_lock(&stranger).unwrap());
             let own = file.reopen().unwrap();
             assert!(locks.lock(&own, id, soon(10), &control()).unwrap().unwrap().is_too_late());
-            crate::sys::fs::unlock(&stranger).unwrap();
+            sys::fs::unlock(&stranger).unwrap();
             // The abandoned helper has got the lock and released it.
             while !held(&locks.helpers).is_empty() {
                 thread::yield_now();
@@ -347,7 +347,7 @@ mod tests {
             while held(&locks.helpers).get(&id).is_none_or(|helper| held(&helper.state).waiters < 4) {
                 thread::yield_now();
             }
-            crate::sys::fs::unlock(&stranger).unwrap();
+            sys::fs::unlock(&stranger).unwrap();
         });
     }
 }

@@ -3,9 +3,9 @@
 
 use std::io;
 
-use crate::sys::fd::AsFd;
-use crate::sys::fs::{Mode, OFlags};
-use crate::sys::io::Errno;
+use sys::fd::AsFd;
+use sys::fs::{Mode, OFlags};
+use sys::io::Errno;
 
 /// Whether an error of a file system means that it does not answer. A local disk that reports an I/O error has a fault;
 /// elsewhere this may be a connection.
@@ -29,7 +29,7 @@ pub(crate) fn may_be_done(error: &io::Error, is_local: bool, if_repeated: &[Errn
 pub(crate) fn check_answers(folder: impl AsFd) -> Result<(), Errno> {
     // Not fstat(2): its answer may be in a cache.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match crate::sys::fs::openat(folder, ".", flags, Mode::empty()) {
+    match sys::fs::openat(folder, ".", flags, Mode::empty()) {
         Err(errno) if is_lost(&errno.into(), false) => Err(errno),
         _ => Ok(()),
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, Safety};
-use crate::sys::fd::AsFd;
+use sys::fd::AsFd;
 
 /// Maximum number of devices that are remembered.
 const MOST: usize = 1024;
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_is_unsafe_is_refused_unless_it_is_allowed() {
-        let dir = crate::sys::testing::open_folder(std::env::temp_dir());
+        let dir = sys::testing::open_folder(std::env::temp_dir());
         for allows_all in [false, true] {
             let mounts = MountSafety::new(allows_all);
             let know = |device, safety| mounts.known.lock().unwrap().insert(device, (Instant::now(), safety));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn after_a_second_a_device_may_be_another_file_system() {
-        let dir = crate::sys::testing::open_folder(std::env::temp_dir());
+        let dir = sys::testing::open_folder(std::env::temp_dir());
         let mounts = MountSafety::default();
         let looked = Instant::now().checked_sub(TRUSTED).unwrap();
         mounts.known.lock().unwrap().insert(7, (looked, Safety::Unsafe("it was".into())));

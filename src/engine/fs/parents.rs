@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::atomic::Durability;
 use super::failpoint;
 use super::resolve::ResolvedPath;
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{AtFlags, Mode, OFlags};
-use crate::sys::io::Errno;
+use sys::fd::{AsFd, OwnedFd};
+use sys::fs::{AtFlags, Mode, OFlags};
+use sys::io::Errno;
 
 /// Directories that were created, outermost first, each with the directory that it is in.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Parents {
         mode: Mode,
         durability: Durability,
     ) -> Result<Arc<OwnedFd>, Errno> {
-        match crate::sys::fs::mkdirat(here, name, mode) {
+        match sys::fs::mkdirat(here, name, mode) {
             Ok(()) => self.0.push((here.clone(), name.to_owned())),
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
@@ -52,7 +52,7 @@ impl Parents {
             failpoint::fsync(&open(here, OsStr::new("."), OFlags::RDONLY)?)?;
         }
         // A link that came meanwhile is not followed.
-        Ok(Arc::new(open(here, name, crate::sys::fs::ONLY_PASS)?))
+        Ok(Arc::new(open(here, name, sys::fs::ONLY_PASS)?))
     }
 
     /// Removes the directories, as far as they are empty.
@@ -61,7 +61,7 @@ impl Parents {
             return;
         }
         for (dir, name) in self.0.iter().rev() {
-            if crate::sys::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_err() {
+            if sys::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_err() {
                 return;
             }
         }
@@ -70,5 +70,5 @@ impl Parents {
 
 fn open(dir: impl AsFd, name: &OsStr, access: OFlags) -> Result<OwnedFd, Errno> {
     let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    crate::sys::fs::openat(dir, name, flags, Mode::empty())
+    sys::fs::openat(dir, name, flags, Mode::empty())
 }

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use super::leftovers::remove_leftovers;
 use super::temporary;
 use super::{failpoint, lock};
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::DirBuilderExt;
-use crate::sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
-use crate::sys::io::Errno;
-use crate::sys::process::geteuid;
+use sys::fd::{AsFd, OwnedFd};
+use sys::fs::DirBuilderExt;
+use sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use sys::io::Errno;
+use sys::process::geteuid;
 
 /// The mode of files.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -43,12 +43,12 @@ impl PrivateFolder {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         check_outside()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = crate::sys::fs::open(path, flags, Mode::empty())?;
-        if let Some(problem) = accessible_to_others(&crate::sys::fs::fstat(&folder)?) {
+        let folder = sys::fs::open(path, flags, Mode::empty())?;
+        if let Some(problem) = accessible_to_others(&sys::fs::fstat(&folder)?) {
             return Err(io::Error::other(problem));
         }
         let access = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
-        crate::sys::fs::accessat(&folder, ".", access, AtFlags::EACCESS)?;
+        sys::fs::accessat(&folder, ".", access, AtFlags::EACCESS)?;
         let _ = remove_leftovers(&folder);
         Ok(PrivateFolder(folder))
     }
@@ -66,14 +66,14 @@ impl PrivateFolder {
     fn open_with(&self, name: &OsStr, more: OFlags) -> io::Result<Option<File>> {
         // What is there may be a FIFO, whose open would wait.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
-        let file = match crate::sys::fs::openat(&self.0, name, flags, FILE_MODE) {
+        let file = match sys::fs::openat(&self.0, name, flags, FILE_MODE) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP) => return Err(io::Error::other("it is a link")),
             Err(errno) => return Err(errno.into()),
         };
-        let stat = crate::sys::fs::fstat(&file)?;
-        if crate::sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
+        let stat = sys::fs::fstat(&file)?;
+        if sys::fs::file_type(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::other("it is no regular file"));
         }
         match accessible_to_others(&stat) {
@@ -84,8 +84,8 @@ impl PrivateFolder {
 
     /// Whether `name` is a name of `file`.
     pub(crate) fn names(&self, name: &OsStr, file: &File) -> bool {
-        let named = crate::sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
-        let open = crate::sys::fs::fstat(file);
+        let named = sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
+        let open = sys::fs::fstat(file);
         named.is_ok_and(|named| {
             open.is_ok_and(|open| (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino))
         })
@@ -99,14 +99,14 @@ impl PrivateFolder {
     ) -> io::Result<()> {
         let new = temporary::new_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(crate::sys::fs::openat(&self.0, &new, flags, FILE_MODE)?);
+        let mut file = File::from(sys::fs::openat(&self.0, &new, flags, FILE_MODE)?);
         // Tells other processes that its writer is alive.
         let replaced = lock::try_lock(&file).and_then(|_| write(&mut file)).and_then(|()| {
             failpoint::taken()?;
-            Ok(crate::sys::fs::renameat(&self.0, &new, &self.0, name)?)
+            Ok(sys::fs::renameat(&self.0, &new, &self.0, name)?)
         });
         if replaced.is_err() && !failpoint::crashed() {
-            let _ = crate::sys::fs::unlinkat(&self.0, &new, AtFlags::empty());
+            let _ = sys::fs::unlinkat(&self.0, &new, AtFlags::empty());
         }
         replaced
     }
@@ -117,12 +117,11 @@ impl PrivateFolder {
             let entry = entry?;
             let name = entry.file_name();
             let is_ours = |stat: &Stat| {
-                crate::sys::fs::file_type(stat.st_mode) == FileType::RegularFile
-                    && stat.st_uid == geteuid().as_raw()
+                sys::fs::file_type(stat.st_mode) == FileType::RegularFile && stat.st_uid == geteuid().as_raw()
             };
-            let found = || crate::sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
+            let found = || sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
             if unwanted(name.to_bytes()) && found().is_ok_and(|stat| is_ours(&stat)) {
-                crate::sys::fs::unlinkat(&self.0, name, AtFlags::empty())?;
+                sys::fs::unlinkat(&self.0, name, AtFlags::empty())?;
             }
         }
         Ok(())
@@ -132,7 +131,7 @@ impl PrivateFolder {
 /// Who else may write to a file or folder, in words.
 fn accessible_to_others(stat: &Stat) -> Option<&'static str> {
     let by_others = Mode::WGRP | Mode::WOTH;
-    match crate::sys::fs::mode(stat.st_mode).intersects(by_others) {
+    match sys::fs::mode(stat.st_mode).intersects(by_others) {
         _ if stat.st_uid != geteuid().as_raw() => Some("it does not belong to the user of this process"),
         true => Some("other users may write to it"),
         false => None,
@@ -148,8 +147,8 @@ fn future_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use crate::sys::testing::{MetadataExt, PermissionsExt, symlink};
     use std::io::Write;
+    use sys::testing::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 
@@ -203,7 +202,7 @@ mod tests {
         symlink(path("file"), path("link")).unwrap();
         symlink("missing", path("broken")).unwrap();
         std::fs::create_dir(path("folder")).unwrap();
-        crate::sys::fs::make_fifo(path("fifo"));
+        sys::fs::make_fifo(path("fifo"));
         folder.open_or_make("shared".as_ref()).unwrap();
         set_mode(&path("shared"), 0o620);
         for name in ["link", "broken", "folder", "fifo", "shared"] {

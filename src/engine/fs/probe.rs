@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use super::claim::has_no_links;
 use super::{lock, temporary};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
-use crate::sys::io::Errno;
+use sys::fd::OwnedFd;
+use sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
+use sys::io::Errno;
 
 /// The first argument of a process that tries to lock the file whose path is the second. People have no use for it.
 const LOCK_ARGUMENT: &str = "--try-one-lock";
@@ -77,7 +77,7 @@ impl<'d> Probe<'d> {
     pub(crate) fn creates_once(&self) -> io::Result<bool> {
         let (name, _file) = self.create()?;
         let again = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        match crate::sys::fs::openat(self.dir, &name, again, Mode::RUSR | Mode::WUSR) {
+        match sys::fs::openat(self.dir, &name, again, Mode::RUSR | Mode::WUSR) {
             Ok(_) => Ok(false),
             Err(Errno::EXIST) => Ok(true),
             Err(errno) => Err(errno.into()),
@@ -119,7 +119,7 @@ impl<'d> Probe<'d> {
             file.read_to_string(&mut text).map(|_| text)
         };
         let open = self.open(&old, OFlags::RDONLY)?;
-        crate::sys::fs::renameat(self.dir, &new, self.dir, &old)?;
+        sys::fs::renameat(self.dir, &new, self.dir, &old)?;
         Ok(read(open)? == "old" && read(self.open(&old, OFlags::RDONLY)?)? == "new")
     }
 
@@ -128,11 +128,11 @@ impl<'d> Probe<'d> {
         let ((from, _from), (to, _to)) = (self.create()?, self.create()?);
         let free = self.free_name();
         let rename =
-            |to: &OsStr| crate::sys::fs::renameat_with(self.dir, &from, self.dir, to, RenameFlags::NOREPLACE);
+            |to: &OsStr| sys::fs::renameat_with(self.dir, &from, self.dir, to, RenameFlags::NOREPLACE);
         if rename(&to) == Err(Errno::EXIST) && rename(&free).is_ok() {
             return Ok(NewNames::Rename);
         }
-        let link = |to: &OsStr| crate::sys::fs::linkat(self.dir, &from, self.dir, to, AtFlags::empty());
+        let link = |to: &OsStr| sys::fs::linkat(self.dir, &from, self.dir, to, AtFlags::empty());
         Ok(match (link(&to), link(&free)) {
             (Err(Errno::EXIST), Ok(())) => NewNames::Link,
             (Err(_), Err(errno)) if has_no_links(errno) => NewNames::Claim,
@@ -147,8 +147,8 @@ impl<'d> Probe<'d> {
         let part =
             |ns: i128| Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ };
         let times = Timestamps { last_access: part(EXACT_NS), last_modification: part(EXACT_NS) };
-        crate::sys::fs::futimens(&file, &times)?;
-        let stat = crate::sys::fs::statat(self.dir, &name, AtFlags::SYMLINK_NOFOLLOW)?;
+        sys::fs::futimens(&file, &times)?;
+        let stat = sys::fs::statat(self.dir, &name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kept = i128::from(stat.st_mtime) * 1_000_000_000 + stat.st_mtime_nsec as i128;
         Ok(UNITS.into_iter().find(|unit| EXACT_NS / i128::from(*unit) * i128::from(*unit) == kept))
     }
@@ -160,8 +160,8 @@ impl<'d> Probe<'d> {
             let (_, mut file) = self.create()?;
             file.write_all(&[b'x'; 4096])?;
             let start = Instant::now();
-            crate::sys::fs::fdatasync(&file)?;
-            crate::sys::fs::fsync(self.dir)?;
+            sys::fs::fdatasync(&file)?;
+            sys::fs::fsync(self.dir)?;
             times.push(start.elapsed());
         }
         times.sort_unstable();
@@ -170,14 +170,14 @@ impl<'d> Probe<'d> {
 
     /// Whether the folder is flushed, too, and not the files in it alone.
     pub(crate) fn flushes_folder(&self) -> bool {
-        crate::sys::fs::flushes_folders(self.dir)
+        sys::fs::flushes_folders(self.dir)
     }
 
     /// Creates an empty file.
     fn create(&self) -> io::Result<(OsString, File)> {
         let name = self.free_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = crate::sys::fs::openat(self.dir, &name, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = sys::fs::openat(self.dir, &name, flags, Mode::RUSR | Mode::WUSR)?;
         Ok((name, file.into()))
     }
 
@@ -190,21 +190,21 @@ impl<'d> Probe<'d> {
 
     fn open(&self, name: &OsStr, access: OFlags) -> io::Result<File> {
         let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(crate::sys::fs::openat(self.dir, name, flags, Mode::empty())?.into())
+        Ok(sys::fs::openat(self.dir, name, flags, Mode::empty())?.into())
     }
 }
 
 impl Drop for Probe<'_> {
     fn drop(&mut self) {
         for name in self.made.borrow().iter() {
-            let _ = crate::sys::fs::unlinkat(self.dir, name, AtFlags::empty());
+            let _ = sys::fs::unlinkat(self.dir, name, AtFlags::empty());
         }
     }
 }
 
 /// Whether another process can lock the file at `path` now.
 fn locks_elsewhere(path: &Path) -> io::Result<bool> {
-    let mut other = Command::new(crate::sys::process::own_program()?);
+    let mut other = Command::new(sys::process::own_program()?);
     other.arg(LOCK_ARGUMENT).arg(path);
     let status = other.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     match status.code() {
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn everything_can_be_tried_and_nothing_remains() {
         let dir = tempfile::tempdir().unwrap();
-        let handle = crate::sys::testing::open_folder(dir.path());
+        let handle = sys::testing::open_folder(dir.path());
         let probe = Probe::new(&handle);
         assert!(probe.creates_once().unwrap());
         assert!(probe.reads_what_was_written().unwrap());

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::mount_safety::MountSafety;
 use super::{leftovers, temporary};
-use crate::engine::exclude::Excludes;
-use crate::engine::path::is_git;
-use crate::engine::{Control, Error};
-use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{AtFlags, Dir, FileType, Mode, OFlags};
-use crate::sys::io::Errno;
+use crate::exclude::Excludes;
+use crate::path::is_git;
+use crate::{Control, Error};
+use sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use sys::ffi::OsStrExt;
+use sys::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use sys::io::Errno;
 
 /// Why a folder must not be removed.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl<'g> Guard<'g> {
     /// Removes what dead processes left in `here`. Returns whether `name` is gone then.
     fn is_removed_leftover(&self, here: BorrowedFd, name: &OsStr) -> bool {
         leftovers::clear(here, self.mounts);
-        let look = crate::sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW);
+        let look = sys::fs::statat(here, name, AtFlags::SYMLINK_NOFOLLOW);
         look.is_err_and(|errno| errno == Errno::NOENT)
     }
 }
@@ -174,7 +174,7 @@ impl Level {
     /// Opens the folder `name` in `here`. `None` if it is gone.
     fn enter(here: BorrowedFd, name: &OsStr) -> Result<Option<Level>, Refused> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = match crate::sys::fs::openat(here, name, flags, Mode::empty()) {
+        let folder = match sys::fs::openat(here, name, flags, Mode::empty()) {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(not_read(errno)),
@@ -190,7 +190,7 @@ impl Level {
 
 /// Removes an entry and counts it, unless it is gone already.
 fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Result<(), Refused> {
-    match crate::sys::fs::unlinkat(here, name, flags) {
+    match sys::fs::unlinkat(here, name, flags) {
         Ok(()) => *removed += 1,
         Err(Errno::NOENT) => {}
         Err(errno) => return Err(Refused::Failed(errno)),
@@ -199,7 +199,7 @@ fn unlink(here: &OwnedFd, name: &OsStr, flags: AtFlags, removed: &mut u64) -> Re
 }
 
 fn device_of(folder: BorrowedFd) -> Result<u64, Refused> {
-    Ok(crate::sys::fs::fstat(folder).map_err(not_read)?.st_dev)
+    Ok(sys::fs::fstat(folder).map_err(not_read)?.st_dev)
 }
 
 /// The error for a folder that cannot be read: this user may not, or it is a folder no longer. Others are those of the system, such
@@ -224,11 +224,11 @@ fn names(folder: BorrowedFd) -> Result<Vec<(OsString, bool)>, Errno> {
     Ok(names)
 }
 
-fn is_folder(folder: BorrowedFd, entry: &crate::sys::fs::DirEntry) -> Result<bool, Errno> {
+fn is_folder(folder: BorrowedFd, entry: &sys::fs::DirEntry) -> Result<bool, Errno> {
     let kind = match entry.file_type() {
         FileType::Unknown => {
-            match crate::sys::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => crate::sys::fs::file_type(stat.st_mode),
+            match sys::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => sys::fs::file_type(stat.st_mode),
                 // It is gone.
                 Err(Errno::NOENT) => FileType::Unknown,
                 Err(errno) => return Err(errno),
@@ -256,7 +256,7 @@ mod tests {
         }
         let control = Control::new(Duration::from_secs(60));
         let excludes = Excludes::new(excludes.iter().copied()).unwrap();
-        let folder = crate::sys::testing::open_folder(dir.path());
+        let folder = sys::testing::open_folder(dir.path());
         let mounts = MountSafety::default();
         let guard = Guard::new(folder.as_fd(), Path::new("t"), &excludes, &mounts).unwrap();
         guard.check_tree(&control).unwrap();

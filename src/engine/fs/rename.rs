@@ -5,8 +5,8 @@ use super::lost::may_be_done;
 use super::resolve::{ResolvedPath, file_type};
 use super::version::identity;
 use super::{failpoint, file_system};
-use crate::sys::fs::{AtFlags, FileType, RenameFlags, Stat};
-use crate::sys::io::Errno;
+use sys::fs::{AtFlags, FileType, RenameFlags, Stat};
+use sys::io::Errno;
 
 /// What became of a rename that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Renamed {
 /// Renames without replacing anything. `from` must have been found, and `to` be free.
 pub(crate) fn rename_to_free(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Errno> {
     let flag = RenameFlags::NOREPLACE;
-    match crate::sys::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, flag) {
+    match sys::fs::renameat_with(&from.dir, &from.name, &to.dir, &to.name, flag) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_without_flag(from, to),
         renamed => settle(renamed, from, to),
     }
@@ -34,11 +34,11 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
         // A folder has no second name. The kernel refuses to replace a file or a folder that is not empty.
         return match to.restat()? {
             Some(_) => Err(Errno::EXIST),
-            None => settle(crate::sys::fs::renameat(&from.dir, &from.name, &to.dir, &to.name), from, to),
+            None => settle(sys::fs::renameat(&from.dir, &from.name, &to.dir, &to.name), from, to),
         };
     }
     // A hard link fails too if the name exists.
-    let linked = crate::sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty());
+    let linked = sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty());
     if linked.is_err_and(has_no_links) {
         return settle(rename_over_claim(&from.dir, &from.name, to), from, to);
     }
@@ -104,7 +104,7 @@ fn is_same(new: &Stat, old: &Stat, is_local: impl FnOnce() -> bool) -> bool {
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {
-    crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())
+    sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     fn renamed(act: impl FnOnce(&Path) + 'static) -> (Result<Renamed, Errno>, [Option<String>; 2]) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("old"), "moved").unwrap();
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         let [from, to] = ["old", "new"]
             .map(|name| ResolvedPath::find_entry(&root, Path::new(name), LastLink::Keep).unwrap());
         let (path, mut renamed) = (dir.path().to_owned(), None);
@@ -154,8 +154,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), "text").unwrap();
         fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
-        let old = crate::sys::fs::stat(dir.path().join("a")).unwrap();
-        let mut new = crate::sys::fs::stat(dir.path().join("b")).unwrap();
+        let old = sys::fs::stat(dir.path().join("a")).unwrap();
+        let mut new = sys::fs::stat(dir.path().join("b")).unwrap();
         assert!(is_same(&new, &old, || true));
         new.st_ino += 1;
         assert!(is_same(&new, &old, || false) && !is_same(&new, &old, || true));
@@ -168,7 +168,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         fs::create_dir(path("old")).unwrap();
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         let [from, to] = ["old", "new"]
             .map(|name| ResolvedPath::find_entry(&root, Path::new(name), LastLink::Keep).unwrap());
         let lost = || settle(Err(Errno::NOTCONN), &from, &to);

@@ -16,9 +16,9 @@ mod steps;
 use super::file_system;
 use super::version::identity;
 use super::view::OpenFile;
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::{AtFlags, FileType, Mode, OFlags, ONLY_PASS, Stat};
-use crate::sys::io::Errno;
+use sys::fd::{AsFd, OwnedFd};
+use sys::fs::{AtFlags, FileType, Mode, OFlags, ONLY_PASS, Stat};
+use sys::io::Errno;
 
 /// Lookups of a path on which other programs keep moving entries.
 const ATTEMPTS: usize = 16;
@@ -171,7 +171,7 @@ impl ResolvedPath {
     /// Opens the entry, which must be a directory, for reading.
     pub(crate) fn open_folder(&self) -> Result<OwnedFd, ResolveError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match crate::sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+        match sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
             Ok(fd) => Ok(fd),
             Err(Errno::LOOP) => Err(ResolveError::Forbidden),
             Err(errno) => Err(errno.into()),
@@ -186,24 +186,24 @@ impl ResolvedPath {
 
     /// Opens the file for reading. `None` if the entry has changed since it was found: resolve it again.
     pub(crate) fn open(&self) -> Result<Option<OpenFile>, ResolveError> {
-        let file = match crate::sys::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
+        let file = match sys::fs::openat(&self.dir, &self.name, OPEN, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
-        let stat = crate::sys::fs::fstat(&file)?;
+        let stat = sys::fs::fstat(&file)?;
         Ok((file_type(&stat) == FileType::RegularFile).then(|| OpenFile::new(file, stat)))
     }
 
     /// Opens the file for writing, only to lock it. `None` if the entry is no longer the file `known`.
     pub(crate) fn open_to_lock(&self, known: &OpenFile) -> Result<Option<File>, Errno> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match crate::sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+        let file = match sys::fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::LOOP | Errno::NOENT | Errno::NXIO) => return Ok(None),
             Err(errno) => return Err(errno),
         };
-        let stat = crate::sys::fs::fstat(&file)?;
+        let stat = sys::fs::fstat(&file)?;
         let is_known = identity(&stat) == (known.stamp().dev, known.stamp().ino);
         Ok(is_known.then_some(file))
     }
@@ -218,8 +218,8 @@ impl ResolvedPath {
     }
 
     /// Whether the process has this access to the file. `None` if the entry does not exist any more.
-    pub(crate) fn allows(&self, access: crate::sys::fs::Access) -> Result<Option<bool>, Errno> {
-        match crate::sys::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS) {
+    pub(crate) fn allows(&self, access: sys::fs::Access) -> Result<Option<bool>, Errno> {
+        match sys::fs::accessat(&self.dir, &self.name, access, AtFlags::EACCESS) {
             Ok(()) => Ok(Some(true)),
             Err(Errno::NOENT) => Ok(None),
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(Some(false)),
@@ -265,11 +265,11 @@ fn entry_now(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
 
 /// What kind of entry this is.
 pub(crate) fn file_type(stat: &Stat) -> FileType {
-    crate::sys::fs::file_type(stat.st_mode)
+    sys::fs::file_type(stat.st_mode)
 }
 
 pub(super) fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
-    crate::sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+    sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Opens the directory `parent` below `root` if no component is a link. `None` for any problem, and if the kernel has no
@@ -282,7 +282,7 @@ fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
     if NO_OPENAT2.load(Ordering::Relaxed) {
         return None;
     }
-    match crate::sys::fs::open_beneath(root, parent, PASS) {
+    match sys::fs::open_beneath(root, parent, PASS) {
         Ok(fd) => Some(Arc::new(fd)),
         Err(errno) => {
             // Before Linux 5.6 there is none; some sandboxes refuse it.
@@ -296,7 +296,7 @@ fn open_parent(root: &Arc<OwnedFd>, parent: &Path) -> Option<Arc<OwnedFd>> {
 
 /// Like [`ResolvedPath::open_as_found`], for an entry of `dir` that was found as `stat`.
 pub(crate) fn open_as_found(dir: impl AsFd, name: &OsStr, stat: Stat) -> Result<OpenFile, Errno> {
-    let file = crate::sys::fs::openat(dir, name, OPEN, Mode::empty())?;
+    let file = sys::fs::openat(dir, name, OPEN, Mode::empty())?;
     Ok(OpenFile::new(File::from(file), stat))
 }
 

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use super::file_system::{self, FileSystem, is_local_mount};
 use super::liveness::{Liveness, is_mounted_at};
 use super::lost::is_lost;
-use crate::engine::{Error, Result};
-use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
-use crate::sys::fs::{Mode, Mount, OFlags, Stat};
-use crate::sys::io::Errno;
+use crate::{Error, Result};
+use sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use sys::fs::{Mode, Mount, OFlags, Stat};
+use sys::io::Errno;
 
 /// Maximum number of mounts below a folder that are watched.
 const MOST_INNER: usize = 64;
@@ -70,8 +70,8 @@ pub(crate) struct Folder {
 impl Folder {
     fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = crate::sys::fs::open(path, flags, Mode::empty())?;
-        let stat = crate::sys::fs::fstat(&handle)?;
+        let handle = sys::fs::open(path, flags, Mode::empty())?;
+        let stat = sys::fs::fstat(&handle)?;
         let file_system = file_system::of(&handle);
         Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system })
     }
@@ -116,8 +116,7 @@ impl Root {
             let liveness = Liveness::of(&path, None);
             InnerMount { path, mount, liveness }
         };
-        let inner =
-            crate::sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
+        let inner = sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
         let inner = inner.take(MOST_INNER).map(watched).collect();
         Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner })
     }
@@ -212,7 +211,7 @@ impl Root {
 
     /// Whether the path names `folder` now, the operator's link leads to it, and its file system is mounted.
     pub(crate) fn names(&self, folder: &Folder) -> Result<bool, Errno> {
-        let leads = |path: &PathBuf| match crate::sys::fs::stat(path) {
+        let leads = |path: &PathBuf| match sys::fs::stat(path) {
             Ok(stat) => Ok(folder.is(&stat)),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
             Err(errno) => Err(errno),
@@ -270,7 +269,7 @@ impl Root {
 
 /// The folder at which the file system of `folder` is mounted, if that is at `path`, which names it, or above.
 fn mount_of(path: &Path, folder: &Folder) -> Option<PathBuf> {
-    let is_other = |above: &Path| crate::sys::fs::stat(above).is_ok_and(|stat| stat.st_dev != folder.dev);
+    let is_other = |above: &Path| sys::fs::stat(above).is_ok_and(|stat| stat.st_dev != folder.dev);
     path.ancestors().find(|at| at.parent().is_some_and(is_other)).map(Path::to_owned)
 }
 
@@ -305,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_served_only_while_the_link_that_was_given_for_it_leads_there() {
-        use crate::sys::testing::symlink;
+        use sys::testing::symlink;
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().canonicalize().unwrap();
         let (one, link) = (top.join("one"), top.join("link"));

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use super::resolve::{PASS, Passed, ResolvedPath, stat_entry};
 use super::version::identity;
-use crate::engine::exclude::Excludes;
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::ffi::{OsStrExt, OsStringExt};
-use crate::sys::fs::{Dir, Mode, OFlags};
-use crate::sys::path::IGNORES_CASE;
+use crate::exclude::Excludes;
+use sys::fd::{AsFd, OwnedFd};
+use sys::ffi::{OsStrExt, OsStringExt};
+use sys::fs::{Dir, Mode, OFlags};
+use sys::path::IGNORES_CASE;
 
 /// How often a folder is read in which an entry is not listed: one that is replaced meanwhile may be missing.
 const ATTEMPTS: usize = 3;
@@ -33,7 +33,7 @@ pub(crate) fn listed(root: &Arc<OwnedFd>, path: &Path, place: &ResolvedPath) -> 
     let (mut here, mut found) = (root.clone(), PathBuf::new());
     for name in &names[..parents] {
         let name = listed_name(&here, name)?;
-        here = Arc::new(crate::sys::fs::openat(&here, &name, PASS, Mode::empty()).ok()?);
+        here = Arc::new(sys::fs::openat(&here, &name, PASS, Mode::empty()).ok()?);
         found.push(name);
     }
     // Else the names are those of another folder. A folder has one name, so it was found by its own.
@@ -77,7 +77,7 @@ fn listed_name(folder: &OwnedFd, name: &OsStr) -> Option<OsString> {
         let mut names = Vec::new();
         // The handle may be one for paths only.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = crate::sys::fs::openat(folder, ".", flags, Mode::empty());
+        let opened = sys::fs::openat(folder, ".", flags, Mode::empty());
         for entry in opened.and_then(Dir::new).ok()? {
             let entry = entry.ok()?;
             let bytes = entry.file_name().to_bytes();
@@ -106,12 +106,11 @@ fn may_have_other_names(folder: &OwnedFd, name: &OsStr) -> bool {
         false => byte.to_ascii_lowercase(),
     };
     let other: Vec<u8> = bytes.iter().map(swapped).collect();
-    other != bytes
-        && !matches!(stat_entry(folder, OsStr::from_bytes(&other)), Err(crate::sys::io::Errno::NOENT))
+    other != bytes && !matches!(stat_entry(folder, OsStr::from_bytes(&other)), Err(sys::io::Errno::NOENT))
 }
 
 fn identity_of(folder: impl AsFd) -> Option<(u64, u64)> {
-    crate::sys::fs::fstat(folder).ok().map(|stat| identity(&stat))
+    sys::fs::fstat(folder).ok().map(|stat| identity(&stat))
 }
 
 #[cfg(test)]
@@ -119,7 +118,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::engine::fs::resolve::LastLink;
+    use crate::fs::resolve::LastLink;
 
     #[test]
     fn where_case_counts_each_path_is_its_own() {
@@ -128,7 +127,7 @@ mod tests {
         for file in ["a/x", "a/X", "a/Über~1/1", "a/Über~1/end.", "a/e\u{301}"] {
             fs::write(dir.path().join(file), "").unwrap();
         }
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         for path in
             ["", "a", "a/x", "a/X", "a/Über~1/1", "a/Über~1/end.", "a/e\u{301}", "a/new", "a/new/in/x"]
         {
@@ -143,7 +142,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("a")).unwrap();
         fs::write(dir.path().join("a/x"), "").unwrap();
-        let root = Arc::new(crate::sys::testing::open_folder(dir.path()));
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
         let place = ResolvedPath::find_entry(&root, Path::new("a/x"), LastLink::Keep).unwrap();
         fs::rename(dir.path().join("a"), dir.path().join("b")).unwrap();
         fs::create_dir_all(dir.path().join("a")).unwrap();

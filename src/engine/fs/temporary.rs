@@ -7,9 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sys::fd::AsFd;
-use crate::sys::fs::{AtFlags, SET_ASIDE};
-use crate::sys::io::Errno;
+use sys::fd::AsFd;
+use sys::fs::{AtFlags, SET_ASIDE};
+use sys::io::Errno;
 
 /// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
 pub(super) const PREFIX: &str = ".file-editor-tmp-";
@@ -64,7 +64,7 @@ pub(super) fn not_removed() -> u64 {
 /// Removes a temporary file of this process. If that fails, as where a file system does not answer, the next edit in its folder
 /// tries again.
 pub(crate) fn remove(dir: impl AsFd, name: &OsStr) {
-    match crate::sys::fs::unlinkat(dir, name, AtFlags::empty()) {
+    match sys::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(_) => _ = LEFT.fetch_add(1, Ordering::Relaxed),
     }

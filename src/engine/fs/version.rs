@@ -8,7 +8,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::sys::fs::Stat;
+use sys::fs::Stat;
 
 /// Longer than a tick of any kernel's coarse clock.
 const TICK_NS: i128 = 20_000_000;
@@ -64,7 +64,7 @@ impl FileStamp {
 
     /// Whether both stamps are of the same file with equal size and time of last write. A program may set
     /// that time back; only the change time shows it.
-    pub(crate) fn same_content(&self, other: &FileStamp) -> bool {
+    pub fn same_content(&self, other: &FileStamp) -> bool {
         self.same_file(other) && (self.len, self.mtime_ns) == (other.len, other.mtime_ns)
     }
 }

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use super::version::FileStamp;
-use crate::engine::budget::{Budget, Share};
-use crate::engine::error::NoRoom;
-use crate::sys::fs::FileExt;
-use crate::sys::fs::Stat;
-use crate::sys::io::Errno;
-use crate::sys::map::FileMap;
-use crate::sys::process::address_space_limit;
+use crate::error::NoRoom;
+use sys::fs::FileExt;
+use sys::fs::Stat;
+use sys::io::Errno;
+use sys::map::FileMap;
+use sys::process::address_space_limit;
+use text::budget::{Budget, Share};
 
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
@@ -67,7 +67,7 @@ impl OpenFile {
     pub(crate) fn hides_its_size(&self) -> io::Result<bool> {
         let has_bytes = self.stamp.len == 0 && self.file.read_at(&mut [0], 0)? > 0;
         // Another program may have written to it since it was opened.
-        Ok(has_bytes && crate::sys::fs::fstat(&self.file)?.st_size == 0)
+        Ok(has_bytes && sys::fs::fstat(&self.file)?.st_size == 0)
     }
 
     fn clamped(&self, window: Range<usize>) -> Range<usize> {
@@ -91,14 +91,14 @@ impl OpenFile {
 
     /// The same, or the error of a system that does not tell the file's state.
     pub(crate) fn is_unchanged(&self) -> io::Result<bool> {
-        let now = crate::sys::fs::fstat(&self.file)?;
+        let now = sys::fs::fstat(&self.file)?;
         let stamp = FileStamp::of(&now);
         Ok(stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink))
     }
 
     /// Whether the whole stamp is unchanged.
     pub(crate) fn is_as_found(&self) -> bool {
-        crate::sys::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
+        sys::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
     }
 
     /// The bytes of `window` (clamped to the file): a small part is copied, a large one is mapped.
@@ -235,7 +235,7 @@ fn read_cached(file: &File, window: &Range<usize>) -> Option<Vec<u8>> {
     if window.is_empty() {
         return Some(bytes);
     }
-    let read = crate::sys::io::read_if_cached(file, &mut bytes, window.start as u64)?;
+    let read = sys::io::read_if_cached(file, &mut bytes, window.start as u64)?;
     (read == window.len()).then_some(bytes)
 }
 
@@ -246,7 +246,7 @@ mod tests {
     use std::sync::RwLock;
 
     use super::*;
-    use crate::sys::map::{MAPS_FILES, guards_until_full};
+    use sys::map::{MAPS_FILES, guards_until_full};
 
     /// Locked for writing by the test that fills the table of guarded maps, for reading by others.
     static TABLE: RwLock<()> = RwLock::new(());
@@ -254,7 +254,7 @@ mod tests {
     fn open(bytes: &[u8]) -> (File, Arc<OpenFile>) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let stat = crate::sys::fs::fstat(&file).unwrap();
+        let stat = sys::fs::fstat(&file).unwrap();
         (file.try_clone().unwrap(), Arc::new(OpenFile::new(file, stat)))
     }
 
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(view.bytes().iter().filter(|&&byte| byte == 0).count(), bytes.len());
         writer.write_all_at(&bytes, 0).unwrap();
         // As if the file had had this state when it was opened.
-        let now = OpenFile::new(writer.try_clone().unwrap(), crate::sys::fs::fstat(&writer).unwrap());
+        let now = OpenFile::new(writer.try_clone().unwrap(), sys::fs::fstat(&writer).unwrap());
         let view = view.of_file(Arc::new(now));
         assert!(view.file().unchanged() && !view.unchanged());
         assert!(view.is_unchanged().is_err(), "the system failed to read it");
@@ -353,7 +353,7 @@ mod tests {
         std::fs::write(named.path(), "old").unwrap();
         let open = || {
             let file = File::open(named.path()).unwrap();
-            let stat = crate::sys::fs::fstat(&file).unwrap();
+            let stat = sys::fs::fstat(&file).unwrap();
             OpenFile::new(file, stat)
         };
         let (before, changed_at) = (open(), named.as_file().metadata().unwrap().modified().unwrap());

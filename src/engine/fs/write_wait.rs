@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::file_system::FileSystem;
 use super::view::OpenFile;
 use super::writers::wait_for_running_write;
-use crate::engine::{Control, Result};
+use crate::{Control, Result};
 
 /// The longest time until a request notices that it was stopped.
 const LOOK: Duration = Duration::from_millis(25);
@@ -106,7 +106,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::engine::Error;
+    use crate::Error;
 
     const FILE: File = (1, 1);
 

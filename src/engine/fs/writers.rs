@@ -37,10 +37,10 @@ pub(crate) enum Writers {
 /// Holds a lease for a moment, or until the file is closed if `until_closed` is set. Meanwhile, another
 /// program that opens the file for writing waits (with O_NONBLOCK, its open fails).
 pub(crate) fn of(file: &File, until_closed: bool) -> Writers {
-    match crate::sys::fs::take_lease(file) {
+    match sys::fs::take_lease(file) {
         Ok(()) if until_closed => Writers::None,
         Ok(()) => {
-            crate::sys::fs::release_lease(file);
+            sys::fs::release_lease(file);
             Writers::None
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Writers::Some,
@@ -52,15 +52,15 @@ pub(crate) fn of(file: &File, until_closed: bool) -> Writers {
 pub(crate) fn wait_for_running_write(file: &File, system: FileSystem) {
     // Only the return of the calls matters, not their results.
     match system.write_barrier {
-        WriteBarrier::Seek => drop(crate::sys::fs::seek(file, crate::sys::fs::SeekFrom::Data(0))),
-        WriteBarrier::Read => drop(crate::sys::io::pread(file, &mut [0; 1], 0)),
+        WriteBarrier::Seek => drop(sys::fs::seek(file, sys::fs::SeekFrom::Data(0))),
+        WriteBarrier::Read => drop(sys::io::pread(file, &mut [0; 1], 0)),
         WriteBarrier::None => {}
     }
 }
 
 /// Whether every write to `file` from now on changes its times, if no write(2) was running just before.
 pub(crate) fn every_write_would_show(file: &File, system: FileSystem) -> bool {
-    system.shows_writers && crate::sys::fs::has_no_dirty_page(file)
+    system.shows_writers && sys::fs::has_no_dirty_page(file)
 }
 
 #[allow(unsafe_code, clippy::print_stdout)] // A map; and tests print what they skip.
@@ -69,8 +69,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::engine::fs::file_system;
-    use crate::sys::fd::AsFd;
+    use crate::fs::file_system;
+    use sys::fd::AsFd;
 
     fn file() -> (tempfile::NamedTempFile, File, FileSystem) {
         let mut named = tempfile::NamedTempFile::new().unwrap();
@@ -121,7 +121,7 @@ mod tests {
         if !system.shows_writers {
             return println!("skipped: this file system does not show writers");
         }
-        crate::sys::fs::fsync(named.as_file().as_fd()).unwrap();
+        sys::fs::fsync(named.as_file().as_fd()).unwrap();
         wait_for_running_write(&file, system);
         if !every_write_would_show(&file, system) {
             return println!("skipped: the kernel has no cachestat(2), or refuses it");

@@ -21,7 +21,7 @@ impl Tree {
     }
 
     fn open(&self, path: &str) -> OwnedFd {
-        crate::sys::testing::open_folder(self.0.path().join(path))
+        sys::testing::open_folder(self.0.path().join(path))
     }
 
     fn enter(&mut self, path: &str) {
@@ -115,8 +115,8 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     }
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("outside"), "x\n").unwrap();
-    crate::sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
-    let folder = crate::sys::testing::open_folder(dir.path());
+    sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
+    let folder = sys::testing::open_folder(dir.path());
     let mut rules = IgnoreRules::default();
     rules.enter(&folder, Path::new(""), RuleFiles::of(&folder, &Lookups::default()));
     assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");

@@ -6,13 +6,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
-use crate::engine::name_table::NameTable;
-use crate::engine::path::{NamePolicy, admits, is_in_git};
-use crate::engine::walk::LeftOut;
-use crate::engine::{Error, Result, stable_sort_by};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::{Dir, FileType, Mode, OFlags};
+use crate::name_table::NameTable;
+use crate::path::{NamePolicy, admits, is_in_git};
+use crate::walk::LeftOut;
+use crate::{Error, Result};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
+use sys::fs::{Dir, FileType, Mode, OFlags};
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -81,7 +81,7 @@ pub(crate) fn similar_names(
 ) -> Vec<String> {
     // The handle may be one for paths only.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = crate::sys::fs::openat(root, ".", flags, Mode::empty());
+    let opened = sys::fs::openat(root, ".", flags, Mode::empty());
     let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
     let mut scored: Vec<(f64, String)> = entries
         .take(SIMILAR_SEARCHED)
@@ -95,6 +95,6 @@ pub(crate) fn similar_names(
         .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();
-    stable_sort_by(&mut scored, |one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }

@@ -14,7 +14,7 @@ pub(crate) use self::breaks::{find_line, whole_lines};
 use self::breaks::{is_inside_crlf, last_char, line_start, next_char};
 use super::Pattern;
 use super::stoppable::{States, Step};
-use crate::engine::{Control, Result};
+use crate::{Control, Result};
 
 mod breaks;
 

@@ -12,7 +12,7 @@ use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
-use crate::engine::{Control, Result};
+use crate::{Control, Result};
 
 /// Bytes between two looks whether the search goes on.
 const STEP: usize = 16 << 10;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::names::{Names, read_names};
 use super::{WalkOrder, failed, is_shortage};
-use crate::engine::lookups::{AT_ONCE, Lookups};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{Mode, OFlags};
-use crate::sys::io::Errno;
+use crate::lookups::{AT_ONCE, Lookups};
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::fs::{Mode, OFlags};
+use sys::io::Errno;
 
 /// Handles of folders that one walk holds ahead of the folder that it is in.
 const MOST_AHEAD: usize = 4 * AT_ONCE;
@@ -100,8 +100,8 @@ pub(super) fn enter(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Ente
 fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let opened = match rules.device {
-        Some(device) => crate::sys::fs::open_on_device(parent, name, flags, device),
-        None => crate::sys::fs::openat(parent, name, flags, Mode::empty()).map(Some),
+        Some(device) => sys::fs::open_on_device(parent, name, flags, device),
+        None => sys::fs::openat(parent, name, flags, Mode::empty()).map(Some),
     };
     let folder = match opened {
         Ok(Some(folder)) => folder,
@@ -111,7 +111,7 @@ fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
         Err(_) => return Ok(Entered::Unreadable),
     };
     if let Some(device) = rules.device
-        && crate::sys::fs::fstat(&folder).map_err(failed)?.st_dev != device
+        && sys::fs::fstat(&folder).map_err(failed)?.st_dev != device
     {
         return Ok(Entered::OtherDevice);
     }

@@ -83,7 +83,7 @@ fn make(top: &Path, items: &[Item]) {
 
 fn ours(top: &Path, skip_hidden: bool) -> BTreeSet<Vec<u8>> {
     let control = Control::new(std::time::Duration::from_secs(60));
-    let folder = crate::sys::testing::open_folder(top);
+    let folder = sys::testing::open_folder(top);
     let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
     let options = WalkOptions { skip_ignored: true, skip_hidden, ..WalkOptions::default() };

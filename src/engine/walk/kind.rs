@@ -1,9 +1,9 @@
 //! What kind of entry a walk meets, by its folder or by a look.
 
 use super::stat;
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::FileType;
-use crate::sys::io::Errno;
+use sys::fd::OwnedFd;
+use sys::fs::FileType;
+use sys::io::Errno;
 
 /// What kind of entry a walk has met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum EntryKind {
 
 impl EntryKind {
     /// The kind in a mode of stat(2).
-    pub(crate) fn of_mode(mode: u32) -> EntryKind {
-        kind_of(crate::sys::fs::file_type(mode))
+    pub fn of_mode(mode: u32) -> EntryKind {
+        kind_of(sys::fs::file_type(mode))
     }
 }
 

@@ -4,12 +4,12 @@
 
 use super::kind::{EntryKind, KindResult, kind_by_look, kind_of};
 use super::{WalkOrder, failed};
-use crate::engine::fs::temporary;
-use crate::engine::ignored::RuleFiles;
-use crate::engine::path::is_git;
-use crate::engine::{Control, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::{Dir, FileType};
+use crate::fs::temporary;
+use crate::ignored::RuleFiles;
+use crate::path::is_git;
+use crate::{Control, Result};
+use sys::fd::OwnedFd;
+use sys::fs::{Dir, FileType};
 
 /// After how many names it looks whether the time is up.
 const NAMES_BETWEEN_CHECKS: usize = 128;
@@ -143,7 +143,7 @@ mod tests {
         for file in ["a-b", "a.txt", "a0", "gone"] {
             fs::write(dir.path().join(file), "").unwrap();
         }
-        let folder = crate::sys::testing::open_folder(dir.path());
+        let folder = sys::testing::open_folder(dir.path());
         let control = Control::new(std::time::Duration::from_secs(60));
         let mut names = read_names(&folder, WalkOrder::Name, &control).unwrap();
         names.entries.iter_mut().for_each(|entry| entry.kind = None);

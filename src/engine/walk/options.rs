@@ -63,7 +63,7 @@ pub struct LeftOut {
 
 impl LeftOut {
     /// Each number combined with that of `other`.
-    pub(crate) fn combined(self, other: LeftOut, combine: fn(usize, usize) -> usize) -> LeftOut {
+    pub fn combined(self, other: LeftOut, combine: fn(usize, usize) -> usize) -> LeftOut {
         LeftOut {
             excluded: combine(self.excluded, other.excluded),
             ignored: combine(self.ignored, other.ignored),

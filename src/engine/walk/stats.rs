@@ -5,17 +5,17 @@
 use std::sync::Arc;
 
 use super::{Walk, stat};
-use crate::engine::lookups::{Lookups, TOGETHER};
-use crate::sys::fd::OwnedFd;
-use crate::sys::fs::Stat;
-use crate::sys::io::Errno;
+use crate::lookups::{Lookups, TOGETHER};
+use sys::fd::OwnedFd;
+use sys::fs::Stat;
+use sys::io::Errno;
 
 /// The state of an entry. `None`: it is gone. An error: the system does not tell.
-pub(crate) type StatResult = Result<Option<Stat>, Errno>;
+pub type StatResult = Result<Option<Stat>, Errno>;
 
 /// Entries of one walk or several, each with a value of the caller's, whose states were not asked for yet.
 #[derive(Debug)]
-pub(crate) struct LateStats<T> {
+pub struct LateStats<T> {
     lookups: Lookups,
     waiting: Vec<(Arc<OwnedFd>, Vec<u8>, T)>,
 }
@@ -28,12 +28,12 @@ impl<T> Default for LateStats<T> {
 
 impl<T: Send + Sync> LateStats<T> {
     /// The state of the current entry of `walk`, if a look does not wait.
-    pub(crate) fn now(&self, walk: &Walk) -> Option<StatResult> {
+    pub fn now(&self, walk: &Walk) -> Option<StatResult> {
         (!self.lookups.are_slow()).then(|| self.lookups.one(|| walk.stat()))
     }
 
     /// Keeps the current entry of `walk` for [`LateStats::take`]. Returns whether it is time for that.
-    pub(crate) fn keep(&mut self, walk: &Walk, value: T) -> bool {
+    pub fn keep(&mut self, walk: &Walk, value: T) -> bool {
         if let Some(folder) = walk.folder() {
             self.waiting.push((folder, walk.name().to_vec(), value));
         }
@@ -41,7 +41,7 @@ impl<T: Send + Sync> LateStats<T> {
     }
 
     /// The states of all kept entries, in the order in which they were kept.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (T, StatResult)> + use<T> {
+    pub fn take(&mut self) -> impl Iterator<Item = (T, StatResult)> + use<T> {
         let waiting = std::mem::take(&mut self.waiting);
         let stats = match waiting.is_empty() {
             true => Vec::new(),

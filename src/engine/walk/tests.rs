@@ -1,8 +1,8 @@
 //! The walk beside a plain recursion of the standard library, and its rules one by one.
 
-use crate::sys::testing::symlink;
 use std::fs;
 use std::time::Duration;
+use sys::testing::symlink;
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn options(order: WalkOrder) -> WalkOptions {
 /// The paths that a walk through `dir` meets, folders with a final `/`, and what it left out.
 fn walked(dir: &Path, options: WalkOptions, excludes: &Excludes) -> (Vec<String>, LeftOut) {
     let control = control();
-    let folder = crate::sys::testing::open_folder(dir);
+    let folder = sys::testing::open_folder(dir);
     let root = Arc::new(folder.try_clone().unwrap());
     let mut walk = Walk::new(&root, folder, Path::new(""), options, excludes, &control).unwrap();
     let (mut paths, mut open) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ fn a_walk_goes_as_deep_as_it_is_told_and_skips_what_it_is_told() {
     assert_eq!(paths, [".hidden/", ".hidden/f", "a/", "a/x", "a.b/", "a.b/z", "a0"]);
     assert_eq!(left_out.excluded, 4);
     let control = control();
-    let folder = crate::sys::testing::open_folder(dir.path());
+    let folder = sys::testing::open_folder(dir.path());
     let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
     let mut walk =
@@ -120,7 +120,7 @@ fn a_folder_that_is_swapped_for_a_link_after_it_was_met_is_not_entered() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("sub/deep")).unwrap();
     let (control, none) = (control(), Excludes::default());
-    let folder = crate::sys::testing::open_folder(dir.path());
+    let folder = sys::testing::open_folder(dir.path());
     let root = Arc::new(folder.try_clone().unwrap());
     let mut walk =
         Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
@@ -150,7 +150,7 @@ fn names_that_are_not_utf8_are_met_and_a_stopped_walk_ends() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
     let (control, none) = (control(), Excludes::default());
-    let folder = crate::sys::testing::open_folder(dir.path());
+    let folder = sys::testing::open_folder(dir.path());
     let root = Arc::new(folder.try_clone().unwrap());
     let mut walk =
         Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();

@@ -9,15 +9,15 @@ use super::excerpt::{loaded, unchanged};
 use super::found::{Found, Freshness, Want};
 use super::write::{NewContent, Stopped};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::fs::atomic::{ReplaceError, Replaces};
-use crate::engine::fs::parents::Parents;
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::path::FilePath;
-use crate::engine::text::encoded_edit::InParts;
-use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
-use crate::engine::text::splice::EditPlan;
-use crate::engine::{Control, Error, FileVersion, MissingFile, Result};
-use crate::sys::fs::Mode;
+use crate::fs::atomic::{ReplaceError, Replaces};
+use crate::fs::parents::Parents;
+use crate::fs::view::{FileView, OpenFile};
+use crate::path::FilePath;
+use crate::{Control, Error, FileVersion, MissingFile, Result};
+use sys::fs::Mode;
+use text::encoded_edit::InParts;
+use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use text::splice::EditPlan;
 
 /// What a change may do, and on which state of the file.
 #[derive(Debug, Clone)]

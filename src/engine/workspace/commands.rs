@@ -2,9 +2,9 @@
 
 use super::Workspace;
 use super::found::{Want, refused};
-use crate::engine::command::{CommandEnd, CommandRequest, Commands};
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
+use crate::command::{CommandEnd, CommandRequest, Commands};
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
 
 impl Workspace {
     /// What all commands share.

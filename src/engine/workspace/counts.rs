@@ -1,7 +1,7 @@
 //! What the engine has counted since the start of the process: use of its caches, and waits for locks. Knows no format.
 
 use super::Workspace;
-use crate::engine::{CacheCounts, WaitCounts};
+use crate::{CacheCounts, WaitCounts};
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]

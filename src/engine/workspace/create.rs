@@ -10,14 +10,14 @@ use std::mem;
 use super::Workspace;
 use super::found::{Found, Want};
 use super::write::Stopped;
-use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
-use crate::engine::fs::parents::Parents;
-use crate::engine::fs::resolve::ResolvedPath;
-use crate::engine::fs::version::identity;
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::{AtFlags, Mode};
-use crate::sys::io::Errno;
+use crate::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use crate::fs::parents::Parents;
+use crate::fs::resolve::ResolvedPath;
+use crate::fs::version::identity;
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
+use sys::fs::{AtFlags, Mode};
+use sys::io::Errno;
 
 /// A file to create.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Made {
                 // Another program may have put its own file there.
                 Ok(now) if now.is_none_or(|now| identity(&now) != id) => true,
                 Ok(_) => {
-                    let removed = crate::sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
+                    let removed = sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty());
                     matches!(removed, Ok(()) | Err(Errno::NOENT))
                 }
                 Err(_) => false,

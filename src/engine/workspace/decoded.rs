@@ -12,13 +12,13 @@ use super::excerpt::Excerpt;
 use super::parts::{INDEXED, PartOf, PartRead, STEP};
 use super::ranges::{LineRange, Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{
+use crate::fs::view::{FileView, OpenFile};
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
+use text::encoding::{
     CharacterCount, DecodeError, Decoder, ESC, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
     LineScan, Undecodable, by_escapes, likely,
 };
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
 
 /// A part that has no limit and more bytes than this is not decoded as a whole: only found to be text.
 const DECODED: usize = 1 << 20;

@@ -7,13 +7,13 @@ use super::Workspace;
 use super::change::ChangeOptions;
 use super::found::{Found, Want};
 use super::relocate::{flush, refused};
-use crate::engine::fs::lost::{in_doubt, may_be_done};
-use crate::engine::fs::{file_system, remove};
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
-use crate::sys::fd::AsFd;
-use crate::sys::fs::AtFlags;
-use crate::sys::io::Errno;
+use crate::fs::lost::{in_doubt, may_be_done};
+use crate::fs::{file_system, remove};
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
+use sys::fd::AsFd;
+use sys::fs::AtFlags;
+use sys::io::Errno;
 
 impl Workspace {
     /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
@@ -87,7 +87,7 @@ impl Workspace {
 /// Removes the entry itself: a folder must be empty.
 fn remove_entry(found: &Found) -> Result<(), Errno> {
     let kind = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-    crate::sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
+    sys::fs::unlinkat(&found.place.dir, &found.place.name, kind)
 }
 
 /// Of the removal of a folder: whether it failed because something is in it.

@@ -10,13 +10,13 @@ use super::decoded::{escaped, likely_of};
 use super::parts::STEP;
 use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{
+use crate::fs::view::{FileView, OpenFile};
+use crate::path::FilePath;
+use crate::search::behind_break;
+use crate::{Control, Error, FileVersion, Result};
+use text::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
 };
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::path::FilePath;
-use crate::engine::search::behind_break;
-use crate::engine::{Control, Error, FileVersion, Result};
 
 /// The longest line that is given to a filter, in bytes of UTF-8. It is held as a whole.
 const LONGEST: usize = 1 << 20;

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use super::change::{ChangeOptions, Changed};
 use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::EncodingChoice;
-use crate::engine::path::FilePath;
-use crate::engine::text::encoded_edit::{InParts, Rewrite, Rewritten, rewrite};
-use crate::engine::text::line_edit::{self, LineEdits};
-use crate::engine::text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
-use crate::engine::text::splice::{EditPlan, Splice};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::Access;
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
+use sys::fs::Access;
+use text::encoded_edit::{InParts, Rewrite, Rewritten, rewrite};
+use text::encoding::EncodingChoice;
+use text::line_edit::{self, LineEdits};
+use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use text::splice::{EditPlan, Splice};
 
 /// Edits by lines. Their tool writes no text in another encoding than UTF-8.
 const OF_LINES: InParts = InParts {

@@ -4,11 +4,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::encoding::{Encoding, Likely, by_escapes};
-use crate::engine::fs::version::FileStamp;
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::text::lines::{BOM, LineIndex, NotText, char_boundary};
-use crate::engine::{Error, Result};
+use crate::fs::version::FileStamp;
+use crate::fs::view::{FileView, OpenFile};
+use crate::{Error, Result};
+use text::encoding::{Encoding, Likely, by_escapes};
+use text::lines::{BOM, LineIndex, NotText, char_boundary};
 
 /// The result of a read. Large results are mapped, not copied.
 #[derive(Debug)]

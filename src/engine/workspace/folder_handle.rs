@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use super::found::{Want, refused};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::fs::lease;
-use crate::engine::fs::resolve::{LastLink, ResolvedPath, file_type};
-use crate::engine::fs::view::OpenFile;
-use crate::engine::path::FilePath;
-use crate::engine::walk::EntryKind;
-use crate::engine::{Control, Error, Result, Share};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStringExt;
-use crate::sys::fs::{Dir, FileType};
+use crate::fs::lease;
+use crate::fs::resolve::{LastLink, ResolvedPath, file_type};
+use crate::fs::view::OpenFile;
+use crate::path::FilePath;
+use crate::walk::EntryKind;
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStringExt;
+use sys::fs::{Dir, FileType};
+use text::budget::Share;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -108,11 +109,11 @@ impl FolderHandle {
 
 #[cfg(test)]
 mod tests {
-    use crate::sys::testing::symlink;
     use std::time::Duration;
+    use sys::testing::symlink;
 
     use super::*;
-    use crate::engine::{NamePolicy, WorkspaceOptions};
+    use crate::{NamePolicy, WorkspaceOptions};
 
     #[test]
     fn files_are_read_below_the_folder_and_nothing_beside_it() {

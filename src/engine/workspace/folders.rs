@@ -8,18 +8,19 @@ use std::sync::Arc;
 use super::OpenError;
 use super::found::{Found, Freshness, Obstacle, Want, refused};
 use super::given::distinct;
-use crate::engine::exclude::Excludes;
-use crate::engine::fs::equivalent::{self, Spelling};
-use crate::engine::fs::file_system::{self, FileSystem};
-use crate::engine::fs::resolve::{LastLink, Passed, ResolveError, ResolvedPath};
-use crate::engine::fs::root::{Folder, Root};
-use crate::engine::fs::spelling;
-use crate::engine::fs::version::identity;
-use crate::engine::fs::view::OpenFile;
-use crate::engine::path::{FilePath, FolderPaths};
-use crate::engine::{Error, Result, shown_line};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::io::Errno;
+use crate::exclude::Excludes;
+use crate::fs::equivalent::{self, Spelling};
+use crate::fs::file_system::{self, FileSystem};
+use crate::fs::resolve::{LastLink, Passed, ResolveError, ResolvedPath};
+use crate::fs::root::{Folder, Root};
+use crate::fs::spelling;
+use crate::fs::version::identity;
+use crate::fs::view::OpenFile;
+use crate::path::{FilePath, FolderPaths};
+use crate::{Error, Result};
+use sys::ffi::OsStrExt;
+use sys::io::Errno;
+use text::shown::shown_line;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -274,7 +275,7 @@ impl Folders {
             error @ Error::ReadFailed { .. } => error,
             _ => changed(path),
         })?;
-        let id = |place: &ResolvedPath| crate::sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
+        let id = |place: &ResolvedPath| sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
         let same = now.missing.is_empty()
             && now.name == found.place.name
             && id(&now).map_err(failed)? == id(&found.place).map_err(failed)?;

@@ -5,11 +5,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
-use crate::engine::fs::root::Folder;
-use crate::engine::path::{FilePath, is_in_git};
-use crate::engine::{Error, Result};
-use crate::sys::io::Errno;
+use crate::fs::resolve::{ResolveError, ResolvedPath};
+use crate::fs::root::Folder;
+use crate::path::{FilePath, is_in_git};
+use crate::{Error, Result};
+use sys::io::Errno;
 
 /// What a path leads to.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Found {
     /// Of an entry that could not be made, because its name exists: whether it exists in another case only, which is another
     /// name for a look-up.
     pub(super) fn exists_in_another_case(&self) -> bool {
-        crate::sys::fs::exists_in_another_case(&self.place.dir, &self.place.name)
+        sys::fs::exists_in_another_case(&self.place.dir, &self.place.name)
     }
 
     /// Whether the entry is a directory.

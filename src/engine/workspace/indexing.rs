@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::Workspace;
 use super::excerpt::{not_text, unchanged};
 use super::read::{Cacheable, Effort};
-use crate::engine::cache::CachedText;
-use crate::engine::fs::view::FileView;
-use crate::engine::text::lines::LineIndex;
-use crate::engine::{Budget, Result};
-use crate::sys::process::processors;
+use crate::Result;
+use crate::cache::CachedText;
+use crate::fs::view::FileView;
+use sys::process::processors;
+use text::budget::Budget;
+use text::lines::LineIndex;
 
 /// Maximum number of threads that help to index one text. More would wait for the memory.
 const MOST_HELPERS: usize = 7;
@@ -76,8 +77,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::engine::fs::view::OpenFile;
-    use crate::engine::{Control, Error, Progress, WorkspaceOptions};
+    use crate::fs::view::OpenFile;
+    use crate::{Control, Error, Progress, WorkspaceOptions};
 
     fn control() -> Control {
         Control::new(Duration::from_secs(60))

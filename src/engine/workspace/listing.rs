@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::found::refused;
-use crate::engine::fs::lease;
-use crate::engine::fs::root::Folder;
-use crate::engine::fs::version::FileStamp;
-use crate::engine::list::names::Names;
-use crate::engine::list::{self, DirEntry, ListOptions, ListedFolder, Listing};
-use crate::engine::path::{MAX_PATH, NamePolicy, admits};
-use crate::engine::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::{Mode, OFlags};
+use crate::fs::lease;
+use crate::fs::root::Folder;
+use crate::fs::version::FileStamp;
+use crate::list::names::Names;
+use crate::list::{self, DirEntry, ListOptions, ListedFolder, Listing};
+use crate::path::{MAX_PATH, NamePolicy, admits};
+use crate::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
+use crate::{Control, Error, Result};
+use sys::fs::{Mode, OFlags};
 
 /// Shares of the time that the walk through a tree leaves for a list in part.
 const LISTING_LEAVES: u32 = 2;
@@ -75,7 +75,7 @@ impl Workspace {
     ) -> Result<Names> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let gone = |errno| list::out_of_means(errno).unwrap_or(Error::FolderGone);
-        let opened = crate::sys::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
+        let opened = sys::fs::openat(folder.root, ".", flags, Mode::empty()).map_err(gone)?;
         let walk_options = WalkOptions {
             order: WalkOrder::Path,
             cross_mounts: self.options.cross_mounts,
@@ -201,7 +201,7 @@ fn admitted(path: &[u8]) -> Option<&str> {
 
 /// Whether the current entry is a regular file, or a link to one.
 fn leads_to_file(walk: &Walk, entry: WalkEntry) -> bool {
-    let is_file = |stat: crate::sys::fs::Stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File;
+    let is_file = |stat: sys::fs::Stat| EntryKind::of_mode(stat.st_mode) == EntryKind::File;
     entry.kind == EntryKind::File || walk.stat_of_target().is_some_and(is_file)
 }
 
@@ -211,7 +211,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::engine::{Durability, WorkspaceOptions};
+    use crate::{Durability, WorkspaceOptions};
 
     fn workspace(names: NamePolicy) -> (tempfile::TempDir, Workspace) {
         let dir = tempfile::tempdir().unwrap();

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use super::Workspace;
 use super::found::Found;
-use crate::engine::fs::lock::{LockTurn, Locked, PathKey, PathLock};
-use crate::engine::fs::resolve::ResolvedPath;
-use crate::engine::fs::view::OpenFile;
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::Access;
-use crate::sys::io::Errno;
+use crate::fs::lock::{LockTurn, Locked, PathKey, PathLock};
+use crate::fs::resolve::ResolvedPath;
+use crate::fs::view::OpenFile;
+use crate::path::FilePath;
+use crate::{Control, Error, Result};
+use sys::fs::Access;
+use sys::io::Errno;
 
 impl Workspace {
     /// Opens and locks the existing file of `found`, which may be of any size if `any_size` is set. `None` if the entry was
@@ -62,7 +62,7 @@ impl Workspace {
 
     /// Refuses to change what is in the folder of `place` if locks there do not keep out other machines.
     pub(super) fn check_locks(&self, place: &ResolvedPath, name: &str) -> Result<()> {
-        let dir = crate::sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let dir = sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
         self.check_mount(place, dir.st_dev, name)
     }
 
@@ -80,7 +80,7 @@ impl Workspace {
         until: Instant,
         control: &Control,
     ) -> Result<LockTurn<'w>> {
-        let dir = crate::sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
+        let dir = sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
         self.check_mount(place, dir.st_dev, name)?;
         let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {

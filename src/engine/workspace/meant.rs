@@ -2,8 +2,8 @@
 
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
-use crate::engine::path::{FilePath, NamePolicy, NameProblem};
-use crate::engine::{Error, Result, foreign};
+use crate::path::{FilePath, NamePolicy, NameProblem};
+use crate::{Error, Result, foreign};
 
 impl Folders {
     /// The error for a path in none of the served folders.

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
-use crate::engine::path::{FilePath, NamePolicy};
-use crate::engine::walk::{EntryKind, Walk, WalkOptions, WalkStep};
-use crate::engine::{Control, Error, list, shown_line};
-use crate::sys::path::{is_absolute, told, usual, with_slashes};
+use crate::path::{FilePath, NamePolicy};
+use crate::walk::{EntryKind, Walk, WalkOptions, WalkStep};
+use crate::{Control, Error, list};
+use sys::path::{is_absolute, told, usual, with_slashes};
+use text::shown::shown_line;
 
 /// Maximum number of paths that the error for a missing file names.
 const MAX_SIMILAR: usize = 5;

@@ -8,24 +8,25 @@ use self::folders::Folders;
 use self::found::refused;
 use self::given::parted;
 use self::ready::ready_to_write;
-use crate::engine::cache::IndexCache;
-use crate::engine::command::Commands;
-use crate::engine::exclude::Excludes;
-use crate::engine::filter_store::FilterStore;
-use crate::engine::fs::atomic::Durability;
-use crate::engine::fs::leftovers::Cleared;
-use crate::engine::fs::lock::Locks;
-use crate::engine::fs::mount_safety::MountSafety;
-use crate::engine::fs::resolve::{ResolveError, ResolvedPath};
-use crate::engine::fs::root::Root;
-use crate::engine::fs::view::OpenFile;
-use crate::engine::fs::write_wait::WriteWaits;
-use crate::engine::fs::{lease, liveness};
-use crate::engine::path::{FilePath, FolderPaths, NamePolicy};
-use crate::engine::search::FilterCache;
-use crate::engine::{Budget, Control, Error, Result};
-use crate::sys::fs::Mode;
-use crate::sys::io::Errno;
+use crate::cache::IndexCache;
+use crate::command::Commands;
+use crate::exclude::Excludes;
+use crate::filter_store::FilterStore;
+use crate::fs::atomic::Durability;
+use crate::fs::leftovers::Cleared;
+use crate::fs::lock::Locks;
+use crate::fs::mount_safety::MountSafety;
+use crate::fs::resolve::{ResolveError, ResolvedPath};
+use crate::fs::root::Root;
+use crate::fs::view::OpenFile;
+use crate::fs::write_wait::WriteWaits;
+use crate::fs::{lease, liveness};
+use crate::path::{FilePath, FolderPaths, NamePolicy};
+use crate::search::FilterCache;
+use crate::{Control, Error, Result};
+use sys::fs::Mode;
+use sys::io::Errno;
+use text::budget::Budget;
 
 mod change;
 mod commands;
@@ -208,8 +209,8 @@ impl Workspace {
             FilterStore::open(dir, served).map_err(|error| OpenError::FilterDir(dir.clone(), error))
         };
         let filter_store = options.filter_dir.as_ref().map(open_store).transpose()?;
-        let umask = crate::sys::process::umask(Mode::empty());
-        crate::sys::process::umask(umask);
+        let umask = sys::process::umask(Mode::empty());
+        sys::process::umask(umask);
         Ok(Workspace {
             folders,
             left_out,

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::Workspace;
 use super::found::{Freshness, Want};
-use crate::engine::fs::lost::is_lost;
-use crate::engine::fs::root::Root;
-use crate::engine::{Control, Error};
+use crate::fs::lost::is_lost;
+use crate::fs::root::Root;
+use crate::{Control, Error};
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -140,8 +140,8 @@ impl Drop for MountWait<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::WorkspaceOptions;
-    use crate::sys::io::Errno;
+    use crate::WorkspaceOptions;
+    use sys::io::Errno;
 
     #[test]
     fn after_a_wait_in_vain_no_operation_begins_one_that_was_there_already() {

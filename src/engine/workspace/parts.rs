@@ -10,13 +10,11 @@ use std::sync::Arc;
 use super::excerpt::Excerpt;
 use super::ranges::{Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::encoding::{
-    Encoding, EncodingChoice, EncodingSource, Likely, before_character, newlines_in,
-};
-use crate::engine::fs::view::{MAP_CUTOFF, OpenFile};
-use crate::engine::path::FilePath;
-use crate::engine::text::lines::BOM;
-use crate::engine::{Control, Error, FileVersion, Result};
+use crate::fs::view::{MAP_CUTOFF, OpenFile};
+use crate::path::FilePath;
+use crate::{Control, Error, FileVersion, Result};
+use text::encoding::{Encoding, EncodingChoice, EncodingSource, Likely, before_character, newlines_in};
+use text::lines::BOM;
 
 /// A part that was read.
 #[derive(Debug)]
@@ -304,7 +302,7 @@ mod tests {
 
     use super::super::ranges::LineRange;
     use super::*;
-    use crate::engine::{Durability, WorkspaceOptions};
+    use crate::{Durability, WorkspaceOptions};
 
     fn read(text: &str, part: TextPart, limit: Option<usize>) -> (String, bool, Option<usize>) {
         let dir = tempfile::tempdir().unwrap();

@@ -8,16 +8,16 @@ use super::excerpt::{Excerpt, loaded, not_text, unchanged};
 use super::found::{Freshness, Want};
 use super::ranges::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::cache::CachedText;
-use crate::engine::encoding::Encoding;
-use crate::engine::fs::file_system::{self, FileSystem, WriteBarrier};
-use crate::engine::fs::root::Folder;
-use crate::engine::fs::version::FileStamp;
-use crate::engine::fs::view::{FileView, MAP_CUTOFF, OpenFile};
-use crate::engine::fs::writers::{self, Writers};
-use crate::engine::path::FilePath;
-use crate::engine::text::lines::{BOM, LineIndex};
-use crate::engine::{Control, Error, FileVersion, Result};
+use crate::cache::CachedText;
+use crate::fs::file_system::{self, FileSystem, WriteBarrier};
+use crate::fs::root::Folder;
+use crate::fs::version::FileStamp;
+use crate::fs::view::{FileView, MAP_CUTOFF, OpenFile};
+use crate::fs::writers::{self, Writers};
+use crate::path::FilePath;
+use crate::{Control, Error, FileVersion, Result};
+use text::encoding::Encoding;
+use text::lines::{BOM, LineIndex};
 
 /// What a read may wait for.
 #[derive(Clone, Copy)]
@@ -275,8 +275,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::engine::fs::resolve::ResolvedPath;
-    use crate::engine::{Durability, WorkspaceOptions};
+    use crate::fs::resolve::ResolvedPath;
+    use crate::{Durability, WorkspaceOptions};
 
     fn open(dir: &Path) -> Workspace {
         let options = WorkspaceOptions { durability: Durability::None, ..WorkspaceOptions::default() };

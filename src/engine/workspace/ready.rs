@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::OpenError;
-use crate::engine::doctor::{Finding, Level, tried};
-use crate::engine::fs::file_system::{self, Safety};
-use crate::engine::fs::leftovers::Cleared;
-use crate::engine::fs::mount_safety::MountSafety;
-use crate::engine::fs::probe::{LocksHold, Probe};
-use crate::engine::fs::root::{Folder, InnerMount, Root};
-use crate::sys::fs::{Access, AtFlags};
+use crate::doctor::{Finding, Level, tried};
+use crate::fs::file_system::{self, Safety};
+use crate::fs::leftovers::Cleared;
+use crate::fs::mount_safety::MountSafety;
+use crate::fs::probe::{LocksHold, Probe};
+use crate::fs::root::{Folder, InnerMount, Root};
+use sys::fs::{Access, AtFlags};
 
 /// Checks that the folder of `root` can be written, and removes what dead processes left in it. Returns what is doubtful
 /// about its file system, and about those that are mounted inside it; each in one line.
@@ -23,7 +23,7 @@ pub(super) fn ready_to_write(
     let safety = mounts.of(folder, folder.device());
     mounts.check(folder, folder.device()).map_err(|why| OpenError::UnsafeLocks(path.into(), why))?;
     let access = Access::WRITE_OK | Access::EXEC_OK;
-    crate::sys::fs::accessat(folder, ".", access, AtFlags::EACCESS)
+    sys::fs::accessat(folder, ".", access, AtFlags::EACCESS)
         .map_err(|_| OpenError::NotWritable(path.into()))?;
     cleared.clear_once(folder.handle(), mounts);
     let mut doubts = Vec::from_iter(why(safety));

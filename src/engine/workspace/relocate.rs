@@ -9,21 +9,19 @@ use super::change::ChangeOptions;
 use super::found::{Found, Freshness, Want};
 use super::write::Stopped;
 use super::{ATTEMPTS, Workspace};
-use crate::engine::fs::atomic::{
-    AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush,
-};
-use crate::engine::fs::lock::LockTurn;
-use crate::engine::fs::lost::in_doubt;
-use crate::engine::fs::rename::{Renamed, rename_to_free};
-use crate::engine::fs::resolve::{ResolvedPath, file_type};
-use crate::engine::fs::version::{FileStamp, identity};
-use crate::engine::fs::view::OpenFile;
-use crate::engine::fs::{failpoint, remove};
-use crate::engine::path::FilePath;
-use crate::engine::{Control, Error, Occupant, Result};
-use crate::sys::fd::{AsFd, OwnedFd};
-use crate::sys::fs::FileType;
-use crate::sys::io::Errno;
+use crate::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
+use crate::fs::lock::LockTurn;
+use crate::fs::lost::in_doubt;
+use crate::fs::rename::{Renamed, rename_to_free};
+use crate::fs::resolve::{ResolvedPath, file_type};
+use crate::fs::version::{FileStamp, identity};
+use crate::fs::view::OpenFile;
+use crate::fs::{failpoint, remove};
+use crate::path::FilePath;
+use crate::{Control, Error, Occupant, Result};
+use sys::fd::{AsFd, OwnedFd};
+use sys::fs::FileType;
+use sys::io::Errno;
 
 impl Workspace {
     /// Moves the entry at `source`, links followed, to `target`, which must not exist.
@@ -112,7 +110,7 @@ impl Workspace {
         (to, target): (&Found, &FilePath),
         control: &Control,
     ) -> Result<(), Stopped> {
-        let mode = crate::sys::fs::mode(file.stat().st_mode & 0o777).difference(self.umask);
+        let mode = sys::fs::mode(file.stat().st_mode & 0o777).difference(self.umask);
         let mut new = AtomicFile::create(&to.place.dir).map_err(ReplaceError::from)?;
         // The caller tells why the operation was stopped.
         let check = |copied| {
@@ -212,7 +210,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<[Option<LockTurn<'_>>; 2]> {
         let key = |place: &ResolvedPath| {
-            crate::sys::fs::fstat(&place.dir).map(|dir| (dir.st_dev, dir.st_ino, place.name.clone()))
+            sys::fs::fstat(&place.dir).map(|dir| (dir.st_dev, dir.st_ino, place.name.clone()))
         };
         let (first, second) = if key(one.0).ok() <= key(other.0).ok() { (one, other) } else { (other, one) };
         let turn = |(place, path): (&ResolvedPath, &FilePath)| {
@@ -232,7 +230,7 @@ impl Workspace {
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-    ) -> Result<Option<crate::engine::fs::lock::PathLock>> {
+    ) -> Result<Option<crate::fs::lock::PathLock>> {
         if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
             // Only a file has a version, so this is not what the client has read.
             return match options.expected {

@@ -1,19 +1,21 @@
 //! The guarantees of the workspace, checked at every step of an operation.
 
-use crate::sys::map::MAPS_FILES;
-use crate::sys::testing::{PermissionsExt, symlink};
 use std::fs::File;
 use std::time::Duration;
+use sys::map::MAPS_FILES;
+use sys::testing::{PermissionsExt, symlink};
 
 use super::write::{NewContent, Stopped};
 use super::*;
-use crate::engine::cache::CachedText;
-use crate::engine::fs::atomic::Replaces;
-use crate::engine::fs::failpoint;
-use crate::engine::fs::version::FileStamp;
-use crate::engine::text::line_edit;
-use crate::engine::text::splice::{EditPlan, Splice};
-use crate::engine::{FileVersion, LineEdit, LineEdits, LineIndex, Operation, list};
+use crate::cache::CachedText;
+use crate::fs::atomic::Replaces;
+use crate::fs::failpoint;
+use crate::fs::version::FileStamp;
+use crate::{FileVersion, list};
+use text::line_edit;
+use text::line_edit::{LineEdit, LineEdits, Operation};
+use text::lines::LineIndex;
+use text::splice::{EditPlan, Splice};
 
 mod caching;
 mod crash;
@@ -103,7 +105,7 @@ fn a_failure_behind_the_rename_is_told_as_such_whatever_is_written_to_the_old_fi
 fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("folder");
-    let left = dir.join(crate::engine::fs::temporary::new_name());
+    let left = dir.join(crate::fs::temporary::new_name());
     std::fs::create_dir(&dir).unwrap();
     let workspace = open(&dir);
     std::fs::remove_dir(&dir).unwrap();
@@ -172,7 +174,7 @@ fn a_read_at_once_shows_the_file_that_has_the_name_now() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     std::fs::write(&path, "old\n").unwrap();
-    let stamp = || FileStamp::of(&crate::sys::fs::stat(&path).unwrap());
+    let stamp = || FileStamp::of(&sys::fs::stat(&path).unwrap());
     let until_rested = || while stamp().is_racy(std::time::SystemTime::now()) {};
     let workspace = open(dir.path());
     let name = workspace.parse_path("a").unwrap();

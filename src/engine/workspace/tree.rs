@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use super::found::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
-use crate::engine::fs::parents::Parents;
-use crate::engine::fs::resolve::ResolvedPath;
-use crate::engine::path::FilePath;
-use crate::engine::walk::{EntryKind, Walk, WalkOptions};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::{EntryFacts, Mode};
-use crate::sys::path::{IGNORES_CASE, usual};
+use crate::fs::parents::Parents;
+use crate::fs::resolve::ResolvedPath;
+use crate::path::FilePath;
+use crate::walk::{EntryKind, Walk, WalkOptions};
+use crate::{Control, Error, Result};
+use sys::fs::{EntryFacts, Mode};
+use sys::path::{IGNORES_CASE, usual};
 
 /// What the system tells of one entry, links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Workspace {
         if !found.exists() {
             return Err(Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None });
         }
-        let facts = crate::sys::fs::entry_facts(&found.place.dir, &found.place.name)
+        let facts = sys::fs::entry_facts(&found.place.dir, &found.place.name)
             .map_err(|errno| Error::read(path.sent(), errno))?;
         Ok(entry_info(facts))
     }

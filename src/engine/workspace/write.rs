@@ -9,15 +9,15 @@ use std::sync::Arc;
 use super::Workspace;
 use super::excerpt::unchanged;
 use super::found::Found;
-use crate::engine::cache::CachedText;
-use crate::engine::file_version::ContentHash;
-use crate::engine::fs::atomic::{AtomicFile, ReplaceError, Replaces};
-use crate::engine::fs::file_system;
-use crate::engine::fs::view::FileView;
-use crate::engine::path::FilePath;
-use crate::engine::text::lines::IndexBuilder;
-use crate::engine::text::splice::{EditPlan, Piece};
-use crate::engine::{Control, Error, FileVersion};
+use crate::cache::CachedText;
+use crate::file_version::ContentHash;
+use crate::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use crate::fs::file_system;
+use crate::fs::view::FileView;
+use crate::path::FilePath;
+use crate::{Control, Error, FileVersion};
+use text::lines::IndexBuilder;
+use text::splice::{EditPlan, Piece};
 
 /// Bytes written between two looks at whether the change was stopped. Shorter stretches are not worth a copy
 /// inside the kernel.

@@ -18,8 +18,8 @@ use super::kept_reply::KeptReply;
 use super::run::time_is_up;
 use super::task::Task;
 use super::{Ended, Executor};
-use crate::engine::{Error, Late};
 use crate::protocol::Answer;
+use engine::{Error, Late};
 
 /// How long a reply is kept after the end of its call.
 const KEPT_FOR: Duration = Duration::from_secs(600);

@@ -17,12 +17,12 @@ const DEFAULT: &str = "system.posix_acl_default";
 const LARGEST: usize = 64 * 1024;
 
 /// Whether an extended attribute is a file's ACL.
-pub(crate) fn is_access_acl(name: &OsStr) -> bool {
+pub fn is_access_acl(name: &OsStr) -> bool {
     name == ACCESS
 }
 
 /// The ACL of a file, as the kernel stores it. `None` if its mode says all.
-pub(crate) fn access_acl(file: impl AsFd) -> Result<Option<Vec<u8>>> {
+pub fn access_acl(file: impl AsFd) -> Result<Option<Vec<u8>>> {
     // By name: the list of all names may be too long to read, and a mode says less than an ACL. Few files have one, so the
     // space for it is taken late.
     let mut nothing = [0; 0];
@@ -34,12 +34,12 @@ pub(crate) fn access_acl(file: impl AsFd) -> Result<Option<Vec<u8>>> {
 }
 
 /// Gives a file an ACL.
-pub(crate) fn set_access_acl(file: impl AsFd, acl: &[u8]) -> Result<()> {
+pub fn set_access_acl(file: impl AsFd, acl: &[u8]) -> Result<()> {
     fsetxattr(file, ACCESS, acl, XattrFlags::empty())
 }
 
 /// The ACL for new files in a folder. `None` if it has none, or the system does not say.
-pub(crate) fn default_acl(dir: impl AsFd) -> Option<Vec<u8>> {
+pub fn default_acl(dir: impl AsFd) -> Option<Vec<u8>> {
     match value(&dir, DEFAULT) {
         // A handle opened with O_PATH.
         Err(Errno::BADF) => {
@@ -57,13 +57,13 @@ fn value(file: impl AsFd, name: &str) -> Result<Vec<u8>> {
 }
 
 /// Sets the ACL for new files in a folder.
-#[cfg(test)]
-pub(crate) fn set_default_acl(dir: &std::path::Path, acl: &[u8]) -> Result<()> {
+#[cfg(any(test, feature = "testing"))]
+pub fn set_default_acl(dir: &std::path::Path, acl: &[u8]) -> Result<()> {
     rustix::fs::setxattr(dir, DEFAULT, acl, XattrFlags::empty())
 }
 
 /// Takes the ACL of a file away.
-#[cfg(test)]
-pub(crate) fn remove_access_acl(path: &std::path::Path) -> Result<()> {
+#[cfg(any(test, feature = "testing"))]
+pub fn remove_access_acl(path: &std::path::Path) -> Result<()> {
     rustix::fs::removexattr(path, ACCESS)
 }

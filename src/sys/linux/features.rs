@@ -8,10 +8,10 @@ use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
 use super::fs::{cached_pages, memory_file, open_beneath, take_lease};
-use crate::sys::Feature;
+use crate::Feature;
 
 /// All features, and whether this kernel lets this process use them.
-pub(crate) fn features() -> Vec<(Feature, bool)> {
+pub fn features() -> Vec<(Feature, bool)> {
     let memory = memory_file("feature");
     let with_memory = |works: fn(&File) -> bool| memory.as_ref().is_ok_and(works);
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -12,14 +12,14 @@ use rustix::fs::{
     Access, AtFlags, FileType, MemfdFlags, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags,
     StatxTimestamp,
 };
-pub(crate) use rustix::fs::{Stat, fdatasync, fstat, fsync, lstat, stat, statat};
+pub use rustix::fs::{Stat, fdatasync, fstat, fsync, lstat, stat, statat};
 use rustix::io::{Errno, ReadWriteFlags};
 use rustix::path::Arg;
 
-use crate::sys::fs::{EntryFacts, milliseconds};
+use crate::fs::{EntryFacts, milliseconds};
 
 /// Asks the file system for the folder at `path`, also where a cache would know it.
-pub(crate) fn ask(path: &Path) -> Result<(), Errno> {
+pub fn ask(path: &Path) -> Result<(), Errno> {
     match rustix::fs::statx(rustix::fs::CWD, path, AtFlags::STATX_FORCE_SYNC, StatxFlags::MTIME) {
         // Before Linux 4.11 there is none.
         Err(Errno::NOSYS) => stat(path).map(drop),
@@ -28,12 +28,7 @@ pub(crate) fn ask(path: &Path) -> Result<(), Errno> {
 }
 
 /// As rustix has it. Where a sandbox forbids faccessat2(2), the older call decides, if it asks for the same user.
-pub(crate) fn accessat(
-    dir: impl AsFd,
-    name: impl Arg + Copy,
-    access: Access,
-    flags: AtFlags,
-) -> Result<(), Errno> {
+pub fn accessat(dir: impl AsFd, name: impl Arg + Copy, access: Access, flags: AtFlags) -> Result<(), Errno> {
     let forbidden =
         || rustix::fs::accessat(rustix::fs::CWD, "", Access::EXISTS, AtFlags::EACCESS) == Err(Errno::PERM);
     let dir = dir.as_fd();
@@ -52,7 +47,7 @@ fn is_same_user() -> bool {
 
 /// As rustix has it. ENOSYS also where a sandbox forbids renameat2(2): the system looks for an empty name before anything else, and
 /// does not find it.
-pub(crate) fn renameat_with(
+pub fn renameat_with(
     from: impl AsFd,
     old: impl Arg,
     to: impl AsFd,
@@ -68,17 +63,17 @@ pub(crate) fn renameat_with(
 }
 
 /// For a folder that is only passed through: it need not be readable.
-pub(crate) const ONLY_PASS: OFlags = OFlags::PATH;
+pub const ONLY_PASS: OFlags = OFlags::PATH;
 
 /// Opens the folder `path` below `root` if no component is a link and none leaves it. Before Linux 5.6: ENOSYS.
-pub(crate) fn open_beneath(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open_beneath(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(root, path, flags, Mode::empty(), beneath)
 }
 
 /// Opens the folder `name` in `parent`. `None` if another file system is mounted there, of a device other than `device`: that one
 /// is not asked, because it may not answer.
-pub(crate) fn open_on_device(
+pub fn open_on_device(
     parent: impl AsFd,
     name: impl Arg + Copy,
     flags: OFlags,
@@ -103,14 +98,14 @@ pub(crate) fn open_on_device(
 
 /// Reads bytes that are in the page cache; never waits for a disk. `None` if the first is not, or the file system does
 /// not say.
-pub(crate) fn read_if_cached(file: &File, buffer: &mut [u8], at: u64) -> Option<usize> {
+pub fn read_if_cached(file: &File, buffer: &mut [u8], at: u64) -> Option<usize> {
     let buffers = &mut [io::IoSliceMut::new(buffer)];
     rustix::io::preadv2(file, buffers, at, ReadWriteFlags::NOWAIT).ok()
 }
 
 /// Copies the bytes `range` of `source` to the current position of `target`. Returns how many were copied: fewer if the
 /// system cannot copy between these files, or if `source` is shorter now.
-pub(crate) fn copy_range(source: &File, range: Range<usize>, target: &File) -> io::Result<usize> {
+pub fn copy_range(source: &File, range: Range<usize>, target: &File) -> io::Result<usize> {
     let (mut at, end) = (range.start as u64, range.end as u64);
     while at < end {
         let left = (end - at) as usize;
@@ -125,26 +120,27 @@ pub(crate) fn copy_range(source: &File, range: Range<usize>, target: &File) -> i
 }
 
 /// Copies what the calls for owners, modes and extended attributes do not reach: there is nothing else here.
-pub(crate) fn copy_system_attributes(_: &File, _: &File) -> io::Result<()> {
+pub fn copy_system_attributes(_: &File, _: &File) -> io::Result<()> {
     Ok(())
 }
 
 /// An empty file in memory without a name below any folder.
-pub(crate) fn memory_file(name: &str) -> io::Result<File> {
+pub fn memory_file(name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
 /// Wakes a thread that waits for this handle among others. One descriptor.
 #[derive(Debug)]
-pub(crate) struct Wake(OwnedFd);
+pub struct Wake(OwnedFd);
 
 impl Wake {
-    pub(crate) fn new() -> Result<Wake, Errno> {
+    /// A handle that is not ready.
+    pub fn new() -> Result<Wake, Errno> {
         rustix::event::eventfd(0, EventfdFlags::CLOEXEC).map(Wake)
     }
 
     /// The handle is ready to be read from now on.
-    pub(crate) fn wake(&self) -> Result<(), Errno> {
+    pub fn wake(&self) -> Result<(), Errno> {
         rustix::io::write(&self.0, &1_u64.to_ne_bytes()).map(drop)
     }
 }
@@ -161,17 +157,17 @@ pub(crate) fn set_pipe_size(pipe: impl AsFd, size: usize) -> Result<(), Errno> {
 }
 
 /// The kind of entry in a mode of stat(2).
-pub(crate) fn file_type(mode: u32) -> FileType {
+pub fn file_type(mode: u32) -> FileType {
     FileType::from_raw_mode(mode)
 }
 
 /// The permissions in a mode of stat(2).
-pub(crate) fn mode(mode: u32) -> Mode {
+pub fn mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode)
 }
 
 /// What the entry `name` of a folder is; of a link, the link itself.
-pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts, Errno> {
+pub fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts, Errno> {
     let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     let stat = rustix::fs::statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, fields)?;
     let rounded = |time: StatxTimestamp| milliseconds(time.tv_sec, time.tv_nsec);
@@ -188,7 +184,7 @@ pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts, 
 /// Takes a read lease on a file, which is granted only while no program has it open or mapped for writing. Never blocks. WouldBlock
 /// if a program has; another error if the kernel refuses leases on this file. While it is held, a program that opens the
 /// file for writing waits (with O_NONBLOCK, its open fails).
-pub(crate) fn take_lease(file: &File) -> io::Result<()> {
+pub fn take_lease(file: &File) -> io::Result<()> {
     ignore_lease_breaks();
     // SAFETY: the file is open during the call, which takes plain numbers. If a program opens the file meanwhile, the kernel
     // sends a signal, which is ignored.
@@ -197,7 +193,7 @@ pub(crate) fn take_lease(file: &File) -> io::Result<()> {
 }
 
 /// Gives a lease back.
-pub(crate) fn release_lease(file: &File) {
+pub fn release_lease(file: &File) {
     // SAFETY: as above.
     unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };
 }
@@ -213,7 +209,7 @@ fn ignore_lease_breaks() {
 }
 
 /// Whether no page of the file waits to be written to the disk; false if the system does not say.
-pub(crate) fn has_no_dirty_page(file: &File) -> bool {
+pub fn has_no_dirty_page(file: &File) -> bool {
     cached_pages(file).is_some_and(|pages| pages.dirty == 0 && pages.written_back == 0)
 }
 

@@ -10,12 +10,12 @@ use memmap2::{Mmap, MmapOptions};
 use super::faults::Guard;
 
 /// Large parts of files are mapped.
-#[cfg(test)]
-pub(crate) const MAPS_FILES: bool = true;
+#[cfg(any(test, feature = "testing"))]
+pub const MAPS_FILES: bool = true;
 
 /// A mapped part of a file. Another program may change it at any time. Bytes that the file has lost since are zeros.
 #[derive(Debug)]
-pub(crate) struct FileMap {
+pub struct FileMap {
     // Fields drop in order: the guard must go before its map.
     guard: Guard,
     map: Mmap,
@@ -23,7 +23,7 @@ pub(crate) struct FileMap {
 
 impl FileMap {
     /// Maps the bytes `window` of a file. `None` if there are too many maps to guard one more.
-    pub(crate) fn new(file: &File, window: &Range<usize>) -> io::Result<Option<FileMap>> {
+    pub fn new(file: &File, window: &Range<usize>) -> io::Result<Option<FileMap>> {
         // SAFETY: other processes may change the file while it is mapped. The map is lent only as
         // `&[u8]`, no code relies on equal results of two reads of a byte, and no `&str` is made of it.
         // The guard handles a truncated file. The drop order removes the guard before the map.
@@ -34,19 +34,19 @@ impl FileMap {
 
     /// The bytes. They may change while they are read.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.map
     }
 
     /// Whether bytes were read that the file had lost.
     #[inline]
-    pub(crate) fn faulted(&self) -> bool {
+    pub fn faulted(&self) -> bool {
         self.guard.faulted()
     }
 }
 
 /// Guards of nothing, until there is no more room for any.
-#[cfg(test)]
-pub(crate) fn guards_until_full() -> Vec<Guard> {
+#[cfg(any(test, feature = "testing"))]
+pub fn guards_until_full() -> Vec<impl Sized> {
     std::iter::from_fn(|| Guard::new(std::ptr::without_provenance(8), 0)).collect()
 }

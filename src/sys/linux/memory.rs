@@ -12,18 +12,18 @@ use std::sync::OnceLock;
 use memmap2::MmapMut;
 use rustix::mm::Advice;
 
-use crate::sys::memory::MemoryUse;
+use crate::memory::MemoryUse;
 
 /// Asks for small pages, so that the first byte does not take 2 MB.
-pub(crate) fn no_huge_pages(map: &MmapMut) {
+pub fn no_huge_pages(map: &MmapMut) {
     let _ = map.advise(memmap2::Advice::NoHugePage);
 }
 
 /// The allocator learns itself that a thread ends.
-pub(crate) fn at_thread_end(_: fn()) {}
+pub fn at_thread_end(_: fn()) {}
 
 /// Limits the allocator of the C library to one arena. Call it once, before threads start.
-pub(crate) fn limit_arenas() {
+pub fn limit_arenas() {
     #[cfg(target_env = "gnu")]
     // SAFETY: no other thread runs yet, and the call only sets an option of the C library's allocator.
     unsafe {
@@ -33,7 +33,7 @@ pub(crate) fn limit_arenas() {
 
 /// Takes the pages of the program's code out of resident memory. They come back when they run: from the page cache, up to
 /// 16 with one fault.
-pub(crate) fn release_code() {
+pub fn release_code() {
     static CODE: OnceLock<Option<Range<usize>>> = OnceLock::new();
     let find =
         || map_of_code(&fs::read_to_string("/proc/self/maps").ok()?, release_code as *const () as usize);
@@ -57,12 +57,12 @@ fn map_of_code(maps: &str, address: usize) -> Option<Range<usize>> {
 }
 
 /// The memory in use now.
-pub(crate) fn used() -> Option<MemoryUse> {
+pub fn used() -> Option<MemoryUse> {
     statm(&fs::read_to_string("/proc/self/statm").ok()?, rustix::param::page_size() as u64)
 }
 
 /// The limit: the smallest limit of the process's control groups, or the machine's memory.
-pub(crate) fn limit() -> Option<u64> {
+pub fn limit() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = limit_files(&read("/proc/self/cgroup"));
     let of_groups = groups.iter().filter_map(|path| bytes(&fs::read_to_string(path).ok()?));

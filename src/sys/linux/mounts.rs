@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags};
 
-use crate::sys::fs::Mount;
+use crate::fs::Mount;
 
 /// Whether a mount tells all its options, and has those of mount(8) on Linux.
-pub(crate) const TELLS_OPTIONS: bool = true;
+pub const TELLS_OPTIONS: bool = true;
 
 /// The number of a file system's type in statfs(2); 0 if it is not known.
-pub(crate) fn file_system_number(file: impl AsFd) -> u32 {
+pub fn file_system_number(file: impl AsFd) -> u32 {
     rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32)
 }
 
 /// The mount that an open file or folder is on. `None` if the system does not say. Reads one file of /proc.
-pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
+pub fn mount_of(file: impl AsFd) -> Option<Mount> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     // Before Linux 5.8 the number is missing.
     let number = (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id);
@@ -25,7 +25,7 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
 }
 
 /// The mounts below the folder at `path`, which is canonical, and where they are. None if the system does not say.
-pub(crate) fn mounts_below(path: &Path) -> Vec<(PathBuf, Mount)> {
+pub fn mounts_below(path: &Path) -> Vec<(PathBuf, Mount)> {
     below(&list().unwrap_or_default(), path)
 }
 

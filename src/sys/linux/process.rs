@@ -10,10 +10,10 @@ use std::process::Command;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::sys::process::ProcessInfo;
+use crate::process::ProcessInfo;
 
 /// The folder that lists the open descriptors of this process, by their numbers.
-pub(crate) const DESCRIPTORS: &str = "/proc/self/fd";
+pub const DESCRIPTORS: &str = "/proc/self/fd";
 
 /// The number of the last signal.
 const LAST_SIGNAL: i32 = 64;
@@ -28,7 +28,7 @@ pub(crate) fn most_open_files() -> u64 {
 }
 
 /// The identity of this run of the system: 36 characters, which are others after a restart.
-pub(crate) fn boot_id() -> io::Result<String> {
+pub fn boot_id() -> io::Result<String> {
     let text = fs::read_to_string(BOOT_ID).unwrap_or_default();
     let id = text.trim_end();
     if id.len() == BOOT_ID_LEN {
@@ -39,18 +39,18 @@ pub(crate) fn boot_id() -> io::Result<String> {
 }
 
 /// Lowers the priority of the calling thread alone, as nice(2) counts it. Ignores errors.
-pub(crate) fn lower_thread_priority(niceness: i32) {
+pub fn lower_thread_priority(niceness: i32) {
     let _ = rustix::process::nice(niceness);
 }
 
 /// The running program, also after its file was replaced.
-pub(crate) fn own_program() -> io::Result<PathBuf> {
+pub fn own_program() -> io::Result<PathBuf> {
     Ok("/proc/self/exe".into())
 }
 
 /// Makes the process that `program` starts begin in the folder `dir`, wherever its path leads by now. The folder must stay
 /// open until the start.
-pub(crate) fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
+pub fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
     // The child has this descriptor, too, until it is the program.
     program.current_dir(format!("{DESCRIPTORS}/{}", dir.as_raw_fd()));
     Ok(())
@@ -58,7 +58,7 @@ pub(crate) fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
 
 /// Sets every ignored signal back to its default, but SIGPIPE: programs of the standard library ignore it, and set it back
 /// for the processes that they start. By system calls, because the C library hides two signals, which it may ignore.
-pub(crate) fn restore_signals() {
+pub fn restore_signals() {
     /// Bytes of a mask of signals.
     const MASK: usize = 8;
     // More words than the kernel's struct has. All zeros is the default handler, no flags, an empty mask.
@@ -77,33 +77,33 @@ pub(crate) fn restore_signals() {
 }
 
 /// Makes the system send this process SIGCONT at the end of its parent, so that it goes on if it was stopped.
-pub(crate) fn go_on_without_parent() -> Result<(), Errno> {
+pub fn go_on_without_parent() -> Result<(), Errno> {
     rustix::process::set_parent_process_death_signal(Some(Signal::CONT))
 }
 
 /// Makes this process the parent of all processes below it whose parents end.
-pub(crate) fn adopt_orphans() -> Result<(), Errno> {
+pub fn adopt_orphans() -> Result<(), Errno> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
 }
 
 /// A handle of a process, which can be read at its end. Before Linux 5.3: ENOSYS.
-pub(crate) fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
+pub fn open_process(process: Pid) -> Result<OwnedFd, Errno> {
     rustix::process::pidfd_open(process, PidfdFlags::empty())
 }
 
 /// Sends a signal to an open process.
-pub(crate) fn signal_open_process(process: &OwnedFd, signal: Signal) -> Result<(), Errno> {
+pub fn signal_open_process(process: &OwnedFd, signal: Signal) -> Result<(), Errno> {
     rustix::process::pidfd_send_signal(process, signal)
 }
 
 /// All processes that this one can see.
-pub(crate) fn all_processes() -> Vec<Pid> {
+pub fn all_processes() -> Vec<Pid> {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.parse().ok().and_then(Pid::from_raw)).collect()
 }
 
 /// The session and the group of a process. `None` if there is no such process.
-pub(crate) fn process_info(process: Pid) -> Option<ProcessInfo> {
+pub fn process_info(process: Pid) -> Option<ProcessInfo> {
     parse(&fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?)
 }
 

@@ -9,37 +9,37 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-pub(crate) use rustix::fs::{accessat, renameat_with};
+pub use rustix::fs::{accessat, renameat_with};
 use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 
-pub(crate) use super::rights::copy_system_attributes;
-use crate::sys::fs::{EntryFacts, milliseconds};
-pub(crate) use crate::sys::stat::Stat;
+pub use super::rights::copy_system_attributes;
+use crate::fs::{EntryFacts, milliseconds};
+pub use crate::stat::Stat;
 
 /// Random names that are tried for a file.
 const NAMES_TRIED: usize = 16;
 
 /// For a folder that is only passed through: it need not be readable.
-pub(crate) const ONLY_PASS: OFlags = OFlags::from_bits_retain(libc::O_SEARCH as u32);
+pub const ONLY_PASS: OFlags = OFlags::from_bits_retain(libc::O_SEARCH as u32);
 
 /// There is no such call: the way step by step finds the folder.
-pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
+pub fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
 /// The system does not say what is cached.
-pub(crate) fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
+pub fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
     None
 }
 
 /// The system copies no ranges: the caller copies them.
-pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
+pub fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
     Ok(0)
 }
 
 /// An empty file without a name; on the disk, because there are none in memory. Nobody else can open it meanwhile.
-pub(crate) fn memory_file(name: &str) -> io::Result<File> {
+pub fn memory_file(name: &str) -> io::Result<File> {
     for _ in 0..NAMES_TRIED {
         let random = RandomState::new().build_hasher().finish();
         let path = std::env::temp_dir().join(format!("file-editor-{name}-{random:016x}"));
@@ -53,19 +53,20 @@ pub(crate) fn memory_file(name: &str) -> io::Result<File> {
 
 /// Wakes a thread that waits for this handle among others. A pipe: two descriptors.
 #[derive(Debug)]
-pub(crate) struct Wake {
+pub struct Wake {
     reader: io::PipeReader,
     writer: io::PipeWriter,
 }
 
 impl Wake {
-    pub(crate) fn new() -> io::Result<Wake> {
+    /// A handle that is not ready.
+    pub fn new() -> io::Result<Wake> {
         let (reader, writer) = io::pipe()?;
         Ok(Wake { reader, writer })
     }
 
     /// The handle is ready to be read from now on.
-    pub(crate) fn wake(&self) -> Result<()> {
+    pub fn wake(&self) -> Result<()> {
         rustix::io::write(&self.writer, b"!").map(drop)
     }
 }
@@ -98,35 +99,35 @@ fn of(stat: rustix::fs::Stat) -> Stat {
 }
 
 /// fstat(2).
-pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
+pub fn fstat(file: impl AsFd) -> Result<Stat> {
     rustix::fs::fstat(file).map(of)
 }
 
 /// Asks the file system for the folder at a path.
-pub(crate) use self::stat as ask;
+pub use self::stat as ask;
 
 /// stat(2).
-pub(crate) fn stat(path: impl Arg) -> Result<Stat> {
+pub fn stat(path: impl Arg) -> Result<Stat> {
     rustix::fs::stat(path).map(of)
 }
 
 /// lstat(2).
-pub(crate) fn lstat(path: impl Arg) -> Result<Stat> {
+pub fn lstat(path: impl Arg) -> Result<Stat> {
     rustix::fs::lstat(path).map(of)
 }
 
 /// fstatat(2).
-pub(crate) fn statat(dir: impl AsFd, path: impl Arg, flags: AtFlags) -> Result<Stat> {
+pub fn statat(dir: impl AsFd, path: impl Arg, flags: AtFlags) -> Result<Stat> {
     rustix::fs::statat(dir, path, flags).map(of)
 }
 
 /// Flushes a file, and the cache of its disk: fsync(2) alone does not reach the disk here.
-pub(crate) fn fdatasync(file: impl AsFd) -> Result<()> {
+pub fn fdatasync(file: impl AsFd) -> Result<()> {
     fsync(file)
 }
 
 /// Flushes a file or a folder, and the cache of the disk. A file system without F_FULLFSYNC gets fsync(2).
-pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
+pub fn fsync(file: impl AsFd) -> Result<()> {
     let file = file.as_fd();
     match rustix::fs::fcntl_fullfsync(file) {
         Err(Errno::NOTSUP | Errno::INVAL | Errno::NOTTY) => rustix::fs::fsync(file),
@@ -135,17 +136,17 @@ pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
 }
 
 /// The kind of entry in a mode of stat(2).
-pub(crate) fn file_type(mode: u32) -> FileType {
+pub fn file_type(mode: u32) -> FileType {
     FileType::from_raw_mode(mode as u16)
 }
 
 /// The permissions in a mode of stat(2).
-pub(crate) fn mode(mode: u32) -> Mode {
+pub fn mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode as u16)
 }
 
 /// What the entry `name` of a folder is; of a link, the link itself.
-pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
+pub fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
     let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let rounded = |seconds, nanoseconds| milliseconds(seconds, u32::try_from(nanoseconds).unwrap_or(0));
     Ok(EntryFacts {
@@ -158,14 +159,14 @@ pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> 
 }
 
 /// There are no leases: who has a file open for writing is not known.
-pub(crate) fn take_lease(_: &File) -> io::Result<()> {
+pub fn take_lease(_: &File) -> io::Result<()> {
     Err(Errno::NOTSUP.into())
 }
 
 /// There are no leases.
-pub(crate) fn release_lease(_: &File) {}
+pub fn release_lease(_: &File) {}
 
 /// The system does not say.
-pub(crate) fn has_no_dirty_page(_: &File) -> bool {
+pub fn has_no_dirty_page(_: &File) -> bool {
     false
 }

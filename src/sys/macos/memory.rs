@@ -4,22 +4,22 @@
 use memmap2::MmapMut;
 
 use super::process::read_parameter;
-use crate::sys::memory::MemoryUse;
+use crate::memory::MemoryUse;
 
 /// Anonymous maps have small pages.
-pub(crate) fn no_huge_pages(_: &MmapMut) {}
+pub fn no_huge_pages(_: &MmapMut) {}
 
 /// The C library has no such option.
-pub(crate) fn limit_arenas() {}
+pub fn limit_arenas() {}
 
 /// The allocator learns itself that a thread ends.
-pub(crate) fn at_thread_end(_: fn()) {}
+pub fn at_thread_end(_: fn()) {}
 
 /// The system drops pages of code itself.
-pub(crate) fn release_code() {}
+pub fn release_code() {}
 
 /// The memory in use now.
-pub(crate) fn used() -> Option<MemoryUse> {
+pub fn used() -> Option<MemoryUse> {
     // SAFETY: all zeros is a valid value of these plain numbers.
     let mut usage: libc::rusage_info_v0 = unsafe { std::mem::zeroed() };
     let at = (&raw mut usage).cast();
@@ -30,7 +30,7 @@ pub(crate) fn used() -> Option<MemoryUse> {
 }
 
 /// The limit: the machine's memory.
-pub(crate) fn limit() -> Option<u64> {
+pub fn limit() -> Option<u64> {
     let mut bytes = [0; 8];
     let len = read_parameter(c"hw.memsize", &mut bytes).ok()?;
     (len == bytes.len()).then(|| u64::from_ne_bytes(bytes))

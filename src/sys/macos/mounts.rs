@@ -3,18 +3,18 @@
 use std::ffi::CStr;
 use std::os::fd::AsFd;
 
-use crate::sys::fs::Mount;
+use crate::fs::Mount;
 
 /// Whether a mount tells all its options, and has those of mount(8) on Linux. Here it tells only whether it may be written.
-pub(crate) const TELLS_OPTIONS: bool = false;
+pub const TELLS_OPTIONS: bool = false;
 
 /// Types have no fixed numbers here.
-pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
+pub fn file_system_number(_: impl AsFd) -> u32 {
     0
 }
 
 /// The mount that an open file or folder is on. `None` if the system does not say.
-pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
+pub fn mount_of(file: impl AsFd) -> Option<Mount> {
     let found = rustix::fs::fstatfs(file).ok()?;
     let text = |field: &[libc::c_char]| {
         let bytes: Vec<u8> = field.iter().map(|byte| byte.cast_unsigned()).collect();

@@ -11,10 +11,10 @@ use std::process::Command;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
-use crate::sys::process::ProcessInfo;
+use crate::process::ProcessInfo;
 
 /// The folder that lists the open descriptors of this process, by their numbers.
-pub(crate) const DESCRIPTORS: &str = "/dev/fd";
+pub const DESCRIPTORS: &str = "/dev/fd";
 
 /// The number of the last signal.
 const LAST_SIGNAL: i32 = 31;
@@ -40,7 +40,7 @@ pub(crate) fn most_open_files() -> u64 {
 }
 
 /// The identity of this run of the system: 36 characters, which are others after a restart.
-pub(crate) fn boot_id() -> io::Result<String> {
+pub fn boot_id() -> io::Result<String> {
     // With the NUL at its end.
     let mut id = [0; 37];
     read_parameter(c"kern.bootsessionuuid", &mut id)?;
@@ -49,15 +49,15 @@ pub(crate) fn boot_id() -> io::Result<String> {
 }
 
 /// nice(2) would concern the whole process.
-pub(crate) fn lower_thread_priority(_: i32) {}
+pub fn lower_thread_priority(_: i32) {}
 
 /// The file of the running program, by its path: if it was replaced, the new one.
-pub(crate) fn own_program() -> io::Result<PathBuf> {
+pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
 /// Makes the process that `program` starts begin in the folder `dir`, wherever its path leads by now.
-pub(crate) fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
+pub fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
     let dir = dir.try_clone()?;
     // SAFETY: between the two programs of the process runs one system call; nothing is allocated, and no lock is taken.
     unsafe { program.pre_exec(move || Ok(rustix::process::fchdir(&dir)?)) };
@@ -66,7 +66,7 @@ pub(crate) fn start_in(program: &mut Command, dir: &OwnedFd) -> io::Result<()> {
 
 /// Sets every ignored signal back to its default, but SIGPIPE: programs of the standard library ignore it, and set it back
 /// for the processes that they start.
-pub(crate) fn restore_signals() {
+pub fn restore_signals() {
     for signal in (1..=LAST_SIGNAL).filter(|signal| *signal != libc::SIGPIPE) {
         // SAFETY: all zeros is a valid sigaction, which the call fills. No function becomes a handler.
         unsafe {
@@ -81,27 +81,27 @@ pub(crate) fn restore_signals() {
 }
 
 /// There is no such signal: a supervisor that its command has stopped stays stopped when the server is killed.
-pub(crate) fn go_on_without_parent() -> Result<(), Errno> {
+pub fn go_on_without_parent() -> Result<(), Errno> {
     Ok(())
 }
 
 /// Orphans become children of the first process, which takes their ends.
-pub(crate) fn adopt_orphans() -> Result<(), Errno> {
+pub fn adopt_orphans() -> Result<(), Errno> {
     Ok(())
 }
 
 /// There are no handles of processes.
-pub(crate) fn open_process(_: Pid) -> Result<OwnedFd, Errno> {
+pub fn open_process(_: Pid) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
 }
 
 /// There are no handles of processes.
-pub(crate) fn signal_open_process(_: &OwnedFd, _: Signal) -> Result<(), Errno> {
+pub fn signal_open_process(_: &OwnedFd, _: Signal) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
 
 /// All processes that this one can see.
-pub(crate) fn all_processes() -> Vec<Pid> {
+pub fn all_processes() -> Vec<Pid> {
     /// Processes that may start between the two calls.
     const MORE: usize = 64;
     // SAFETY: without a buffer the call only counts.
@@ -115,7 +115,7 @@ pub(crate) fn all_processes() -> Vec<Pid> {
 }
 
 /// The session and the group of a process. `None` if there is no such process, or if it has ended.
-pub(crate) fn process_info(process: Pid) -> Option<ProcessInfo> {
+pub fn process_info(process: Pid) -> Option<ProcessInfo> {
     let session = rustix::process::getsid(Some(process)).ok()?.as_raw_pid();
     let group = rustix::process::getpgid(Some(process)).ok()?.as_raw_pid();
     Some(ProcessInfo { session, group, has_ended: false })

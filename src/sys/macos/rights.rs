@@ -13,7 +13,7 @@ const KEPT: u32 = libc::UF_NODUMP | libc::UF_HIDDEN;
 
 /// Copies the access list (acl(3)) of `old` to `new`, its time of creation, and its flags: hidden, not for backups. With the list
 /// fails the call: without it others might do more with the new file.
-pub(crate) fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
+pub fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
     match (AccessList::of(old)?, AccessList::of(new)?) {
         (None, None) => {}
         (Some(list), _) => list.give_to(new)?,

@@ -11,10 +11,10 @@ use std::process::Command;
 
 use rustix::process::{Pid, getpid};
 
-use crate::sys::process::DESCRIPTORS;
+use crate::process::DESCRIPTORS;
 
 /// Closes all descriptors but the first three at the start of another program. Needs /proc on Linux.
-pub(crate) fn close_on_exec() -> io::Result<()> {
+pub fn close_on_exec() -> io::Result<()> {
     for entry in fs::read_dir(DESCRIPTORS)? {
         let name = entry?.file_name();
         let Some(descriptor) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
@@ -28,10 +28,7 @@ pub(crate) fn close_on_exec() -> io::Result<()> {
 
 /// Makes the process that `command` starts call `tell` with its number before it becomes the program. `tell` must do nothing
 /// but system calls.
-pub(crate) fn tell_before_exec(
-    command: &mut Command,
-    tell: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static,
-) {
+pub fn tell_before_exec(command: &mut Command, tell: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static) {
     // SAFETY: the supervisor has one thread, so that nothing is half done in the new process. `tell` neither allocates nor
     // takes locks.
     unsafe { command.pre_exec(move || tell(getpid())) };

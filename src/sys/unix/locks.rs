@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 
 /// Takes the lock of `file`. Waits until it is free, without a time limit.
-pub(crate) fn lock_exclusive(file: &File) -> io::Result<()> {
+pub fn lock_exclusive(file: &File) -> io::Result<()> {
     fs4::FileExt::lock(file)
 }
 
 /// Takes the lock of `file` if it is free. False if another open of the file has it.
-pub(crate) fn try_lock_exclusive(file: &File) -> io::Result<bool> {
+pub fn try_lock_exclusive(file: &File) -> io::Result<bool> {
     match fs4::FileExt::try_lock(file) {
         Ok(()) => Ok(true),
         Err(fs4::TryLockError::WouldBlock) => Ok(false),
@@ -18,6 +18,6 @@ pub(crate) fn try_lock_exclusive(file: &File) -> io::Result<bool> {
 }
 
 /// Gives the lock back.
-pub(crate) fn unlock(file: &File) -> io::Result<()> {
+pub fn unlock(file: &File) -> io::Result<()> {
     fs4::FileExt::unlock(file)
 }

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 /// Bounds the bytes that were written to a connection and are not sent yet: without it, the system keeps megabytes for a client that
 /// does not read. Does nothing where the system has no such bound.
-pub(crate) fn limit_unsent(stream: &TcpStream, bytes: u32) {
+pub fn limit_unsent(stream: &TcpStream, bytes: u32) {
     #[cfg(target_os = "linux")]
     let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(bytes);
     #[cfg(not(target_os = "linux"))]
@@ -15,7 +15,7 @@ pub(crate) fn limit_unsent(stream: &TcpStream, bytes: u32) {
 }
 
 /// Waits until the other side has reset the connection. For ever, if the system does not tell.
-pub(crate) async fn wait_for_reset(stream: &TcpStream) {
+pub async fn wait_for_reset(stream: &TcpStream) {
     // If the wait fails, nothing is known.
     if stream.ready(Interest::ERROR).await.is_err() {
         pending::<()>().await;

@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that stop the server: SIGTERM and SIGINT. They are caught as long as this value exists.
 #[derive(Debug)]
-pub(crate) struct StopSignals {
+pub struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
     /// Never read. While the signal is caught, a write beyond a file size limit fails and does not kill the
@@ -17,7 +17,7 @@ pub(crate) struct StopSignals {
 
 impl StopSignals {
     /// Catches the signals from now on. Call it within a runtime.
-    pub(crate) fn listen() -> io::Result<StopSignals> {
+    pub fn listen() -> io::Result<StopSignals> {
         Ok(StopSignals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -26,7 +26,7 @@ impl StopSignals {
     }
 
     /// Waits for one of them and returns its name.
-    pub(crate) async fn next(&mut self) -> &'static str {
+    pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
@@ -36,16 +36,16 @@ impl StopSignals {
 
 /// The signal that asks for the status: SIGUSR1. While this value exists, it does not end the process.
 #[derive(Debug)]
-pub(crate) struct StatusSignal(Signal);
+pub struct StatusSignal(Signal);
 
 impl StatusSignal {
     /// Catches the signal from now on. Call it within a runtime.
-    pub(crate) fn listen() -> io::Result<StatusSignal> {
+    pub fn listen() -> io::Result<StatusSignal> {
         signal(SignalKind::user_defined1()).map(StatusSignal)
     }
 
     /// Waits for the signal.
-    pub(crate) async fn next(&mut self) {
+    pub async fn next(&mut self) {
         self.0.recv().await;
     }
 }

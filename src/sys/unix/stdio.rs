@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, Result, read, write};
-pub(crate) use rustix::stdio::*;
+pub use rustix::stdio::*;
 
-use crate::sys::event::Wake;
-use crate::sys::stdio::InputWait;
-use crate::sys::system::fs::set_pipe_size;
+use crate::event::Wake;
+use crate::stdio::InputWait;
+use crate::system::fs::set_pipe_size;
 
 /// Waits until standard input has bytes or has ended, somebody has called [`Wake::wake`], or the time is over; without one,
 /// for ever. If several are true, the wake-up counts.
-pub(crate) fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
+pub fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
     let stdin = stdin();
     let time =
         time.map(|time| Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() });
@@ -32,14 +32,14 @@ pub(crate) fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
 
 /// Other systems need a start.
 #[inline]
-pub(crate) fn start_input() -> io::Result<()> {
+pub fn start_input() -> io::Result<()> {
     Ok(())
 }
 
 /// Takes the bytes of standard input that have arrived, at most as many as the buffer has. 0 at the end of input; `None` if
 /// there are none yet.
 #[inline]
-pub(crate) fn read_input(buffer: &mut [u8]) -> Option<usize> {
+pub fn read_input(buffer: &mut [u8]) -> Option<usize> {
     match read(stdin(), buffer) {
         Ok(len) => Some(len),
         Err(Errno::INTR | Errno::AGAIN) => None,
@@ -48,13 +48,13 @@ pub(crate) fn read_input(buffer: &mut [u8]) -> Option<usize> {
 }
 
 /// Sets the size of the pipe that standard output is, in bytes. Ignores errors: it may be no pipe, or one that cannot grow.
-pub(crate) fn grow_output(size: usize) {
+pub fn grow_output(size: usize) {
     let _ = set_pipe_size(stdout(), size);
 }
 
 /// Writes bytes to standard output, and waits until it has taken some. Returns how many it has.
 #[inline]
-pub(crate) fn write_output(bytes: &[u8]) -> Result<usize> {
+pub fn write_output(bytes: &[u8]) -> Result<usize> {
     let stdout = stdout();
     loop {
         match write(stdout, bytes) {
@@ -69,13 +69,13 @@ pub(crate) fn write_output(bytes: &[u8]) -> Result<usize> {
 }
 
 /// Writes bytes to standard error. Waits until it has taken them, and allocates nothing.
-pub(crate) fn write_error(bytes: &[u8]) {
+pub fn write_error(bytes: &[u8]) {
     let _ = write(stderr(), bytes);
 }
 
 /// Writes bytes to standard error, no more than a ready pipe accepts (`PIPE_BUF`). Does not wait: if standard error accepts
 /// none now, they are lost.
-pub(crate) fn write_error_if_ready(bytes: &[u8]) {
+pub fn write_error_if_ready(bytes: &[u8]) {
     let stderr = stderr();
     let mut ready = [PollFd::new(&stderr, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

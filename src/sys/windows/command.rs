@@ -10,8 +10,8 @@ use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use crate::sys::io::Errno;
-use crate::sys::process::ProcessInfo;
+use crate::io::Errno;
+use crate::process::ProcessInfo;
 
 type Result<T> = std::result::Result<T, Errno>;
 
@@ -21,14 +21,14 @@ fn never<T>() -> io::Result<T> {
 
 /// A socket between two processes: a handle of something, which is none.
 #[derive(Debug)]
-pub(crate) struct UnixStream(OwnedHandle);
+pub struct UnixStream(OwnedHandle);
 
 impl UnixStream {
-    pub(crate) fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         never()
     }
 
-    pub(crate) fn try_clone(&self) -> io::Result<UnixStream> {
+    pub fn try_clone(&self) -> io::Result<UnixStream> {
         never()
     }
 }
@@ -79,80 +79,80 @@ impl From<OwnedHandle> for UnixStream {
 
 /// The number of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pid(i32);
+pub struct Pid(i32);
 
 impl Pid {
-    pub(crate) fn from_raw(number: i32) -> Option<Pid> {
+    pub fn from_raw(number: i32) -> Option<Pid> {
         (number != 0).then_some(Pid(number))
     }
 
-    pub(crate) fn from_child(child: &Child) -> Pid {
+    pub fn from_child(child: &Child) -> Pid {
         Pid(child.id().cast_signed())
     }
 
-    pub(crate) fn as_raw_pid(self) -> i32 {
+    pub fn as_raw_pid(self) -> i32 {
         self.0
     }
 }
 
 /// A signal, which no process gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Signal;
+pub struct Signal;
 
 impl Signal {
-    pub(crate) const CONT: Signal = Signal;
-    pub(crate) const KILL: Signal = Signal;
-    pub(crate) const TERM: Signal = Signal;
+    pub const CONT: Signal = Signal;
+    pub const KILL: Signal = Signal;
+    pub const TERM: Signal = Signal;
 }
 
 /// How [`wait`] waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WaitOptions;
+pub struct WaitOptions;
 
 impl WaitOptions {
-    pub(crate) const NOHANG: WaitOptions = WaitOptions;
+    pub const NOHANG: WaitOptions = WaitOptions;
 }
 
 /// How a process ended.
 #[derive(Debug)]
-pub(crate) enum WaitStatus {}
+pub enum WaitStatus {}
 
 impl WaitStatus {
-    pub(crate) fn terminating_signal(&self) -> Option<i32> {
+    pub fn terminating_signal(&self) -> Option<i32> {
         match *self {}
     }
 
-    pub(crate) fn exit_status(&self) -> Option<i32> {
+    pub fn exit_status(&self) -> Option<i32> {
         match *self {}
     }
 }
 
 /// What a handle is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PollFlags;
+pub struct PollFlags;
 
 impl PollFlags {
-    pub(crate) const IN: PollFlags = PollFlags;
+    pub const IN: PollFlags = PollFlags;
 
-    pub(crate) fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         true
     }
 }
 
 /// A handle that is waited for.
 #[derive(Debug)]
-pub(crate) struct PollFd;
+pub struct PollFd;
 
 impl PollFd {
-    pub(crate) fn new(_: &impl AsHandle, _: PollFlags) -> PollFd {
+    pub fn new(_: &impl AsHandle, _: PollFlags) -> PollFd {
         PollFd
     }
 
-    pub(crate) fn from_borrowed_fd(_: BorrowedHandle<'_>, _: PollFlags) -> PollFd {
+    pub fn from_borrowed_fd(_: BorrowedHandle<'_>, _: PollFlags) -> PollFd {
         PollFd
     }
 
-    pub(crate) fn revents(&self) -> PollFlags {
+    pub fn revents(&self) -> PollFlags {
         PollFlags
     }
 }
@@ -160,15 +160,15 @@ impl PollFd {
 /// A time to wait.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code)] // Nothing waits for it.
-pub(crate) struct Timespec {
+pub struct Timespec {
     /// Seconds.
-    pub(crate) tv_sec: i64,
+    pub tv_sec: i64,
     /// Nanoseconds.
-    pub(crate) tv_nsec: i64,
+    pub tv_nsec: i64,
 }
 
 /// What the start of a process can be told elsewhere.
-pub(crate) trait CommandExt {
+pub trait CommandExt {
     fn arg0(&mut self, _: impl AsRef<OsStr>) -> &mut Command;
     fn process_group(&mut self, _: i32) -> &mut Command;
 }
@@ -183,91 +183,91 @@ impl CommandExt for Command {
     }
 }
 
-pub(crate) fn poll(_: &mut [PollFd], _: Option<&Timespec>) -> Result<usize> {
+pub fn poll(_: &mut [PollFd], _: Option<&Timespec>) -> Result<usize> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn dup2_stdin(_: impl AsHandle) -> Result<()> {
+pub fn dup2_stdin(_: impl AsHandle) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn dup2_stdout(_: impl AsHandle) -> Result<()> {
+pub fn dup2_stdout(_: impl AsHandle) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn dup2_stderr(_: impl AsHandle) -> Result<()> {
+pub fn dup2_stderr(_: impl AsHandle) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn memory_file(_: &str) -> io::Result<File> {
+pub fn memory_file(_: &str) -> io::Result<File> {
     never()
 }
 
 /// The file of the running program.
-pub(crate) fn own_program() -> io::Result<PathBuf> {
+pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-pub(crate) fn start_in(_: &mut Command, _: &OwnedHandle) -> io::Result<()> {
+pub fn start_in(_: &mut Command, _: &OwnedHandle) -> io::Result<()> {
     never()
 }
 
-pub(crate) fn close_on_exec() -> io::Result<()> {
+pub fn close_on_exec() -> io::Result<()> {
     never()
 }
 
-pub(crate) fn tell_before_exec(_: &mut Command, _: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static) {}
+pub fn tell_before_exec(_: &mut Command, _: impl Fn(Pid) -> io::Result<()> + Send + Sync + 'static) {}
 
-pub(crate) fn restore_signals() {}
+pub fn restore_signals() {}
 
-pub(crate) fn setsid() -> Result<Pid> {
+pub fn setsid() -> Result<Pid> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn getpid() -> Pid {
+pub fn getpid() -> Pid {
     Pid(std::process::id().cast_signed())
 }
 
-pub(crate) fn go_on_without_parent() -> Result<()> {
+pub fn go_on_without_parent() -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn adopt_orphans() -> Result<()> {
+pub fn adopt_orphans() -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn open_process(_: Pid) -> Result<OwnedHandle> {
+pub fn open_process(_: Pid) -> Result<OwnedHandle> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn signal_open_process(_: &OwnedHandle, _: Signal) -> Result<()> {
+pub fn signal_open_process(_: &OwnedHandle, _: Signal) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn kill_process(_: Pid, _: Signal) -> Result<()> {
+pub fn kill_process(_: Pid, _: Signal) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn kill_process_group(_: Pid, _: Signal) -> Result<()> {
+pub fn kill_process_group(_: Pid, _: Signal) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
-pub(crate) fn wait(_: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
+pub fn wait(_: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
     Err(Errno::CHILD)
 }
 
-pub(crate) fn waitpid(_: Option<Pid>, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
+pub fn waitpid(_: Option<Pid>, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
     Err(Errno::CHILD)
 }
 
-pub(crate) fn waitpgid(_: Pid, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
+pub fn waitpgid(_: Pid, _: WaitOptions) -> Result<Option<(Pid, WaitStatus)>> {
     Err(Errno::CHILD)
 }
 
-pub(crate) fn all_processes() -> Vec<Pid> {
+pub fn all_processes() -> Vec<Pid> {
     Vec::new()
 }
 
-pub(crate) fn process_info(_: Pid) -> Option<ProcessInfo> {
+pub fn process_info(_: Pid) -> Option<ProcessInfo> {
     None
 }

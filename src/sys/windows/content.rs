@@ -18,7 +18,7 @@ use super::lookup::Open;
 use super::replace::patiently;
 
 /// Reads and writes at a position. They move the position of the handle, too, which nothing here relies on.
-pub(crate) trait FileExt {
+pub trait FileExt {
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
 
@@ -59,7 +59,7 @@ impl FileExt for File {
 
 /// A position in a file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum SeekFrom {
+pub enum SeekFrom {
     Start(u64),
     /// The first data from here on. The system knows no such search.
     #[allow(dead_code)]
@@ -67,7 +67,7 @@ pub(crate) enum SeekFrom {
 }
 
 /// Moves the position of a handle.
-pub(crate) fn seek(mut file: &File, to: SeekFrom) -> Result<u64> {
+pub fn seek(mut file: &File, to: SeekFrom) -> Result<u64> {
     match to {
         SeekFrom::Start(at) => file
             .seek(io::SeekFrom::Start(at))
@@ -77,18 +77,18 @@ pub(crate) fn seek(mut file: &File, to: SeekFrom) -> Result<u64> {
 }
 
 /// The system copies no ranges: the caller copies them.
-pub(crate) fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
+pub fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
     Ok(0)
 }
 
 /// Flushes a file.
-pub(crate) fn fdatasync(file: impl AsFd) -> Result<()> {
+pub fn fdatasync(file: impl AsFd) -> Result<()> {
     fsync(file)
 }
 
 /// Flushes a file or a folder. Of a folder it does nothing where that is refused ([`flushes_folders`]): NTFS writes changes of
 /// names to its log itself, in their order, so that after a loss of power either the old or the new name is there.
-pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
+pub fn fsync(file: impl AsFd) -> Result<()> {
     let file = file.as_fd();
     // Not by its attributes: a folder on which a volume is mounted, or which is kept in a cloud, looks like a link there.
     flush(file).or_else(|errno| match query::<FILE_STANDARD_INFO>(file, FileStandardInfo) {
@@ -98,7 +98,7 @@ pub(crate) fn fsync(file: impl AsFd) -> Result<()> {
 }
 
 /// Whether a folder can be flushed: by its file system, and with the rights of this user, who must be allowed to add files.
-pub(crate) fn flushes_folders(folder: impl AsFd) -> bool {
+pub fn flushes_folders(folder: impl AsFd) -> bool {
     flush_folder(folder.as_fd()) == Ok(true)
 }
 
@@ -119,15 +119,15 @@ fn flush(file: BorrowedFd) -> Result<()> {
 }
 
 /// There are no leases: who has a file open for writing is not known.
-pub(crate) fn take_lease(_: &File) -> io::Result<()> {
+pub fn take_lease(_: &File) -> io::Result<()> {
     Err(Errno::NOTSUP.into())
 }
 
 /// There are no leases.
-pub(crate) fn release_lease(_: &File) {}
+pub fn release_lease(_: &File) {}
 
 /// The system does not say.
-pub(crate) fn has_no_dirty_page(_: &File) -> bool {
+pub fn has_no_dirty_page(_: &File) -> bool {
     false
 }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_folder_is_flushed_by_a_handle_that_only_lists_it_and_a_file_by_one_that_writes() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = crate::sys::testing::open_folder(dir.path());
+        let folder = crate::testing::open_folder(dir.path());
         assert!(flush(folder.as_fd()).is_err(), "there is no need of another handle");
         assert!(flushes_folders(&folder));
         assert_eq!(fsync(&folder), Ok(()));

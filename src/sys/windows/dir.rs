@@ -15,7 +15,7 @@ use super::lookup::Open;
 
 /// The entries of a folder, in the order of the file system; `.` and `..` may be among them.
 #[derive(Debug)]
-pub(crate) struct Dir {
+pub struct Dir {
     folder: OwnedFd,
     entries: Entries,
     /// Where the next entry is in the buffer, in bytes; `None` if the buffer must be filled.
@@ -26,37 +26,37 @@ pub(crate) struct Dir {
 
 /// One entry.
 #[derive(Debug)]
-pub(crate) struct DirEntry {
+pub struct DirEntry {
     name: CString,
     kind: FileType,
     ino: u64,
 }
 
 impl DirEntry {
-    pub(crate) fn file_name(&self) -> &CStr {
+    pub fn file_name(&self) -> &CStr {
         &self.name
     }
 
-    pub(crate) fn file_type(&self) -> FileType {
+    pub fn file_type(&self) -> FileType {
         self.kind
     }
 
     /// The number of the file in its volume.
-    pub(crate) fn ino(&self) -> u64 {
+    pub fn ino(&self) -> u64 {
         self.ino
     }
 }
 
 impl Dir {
     /// Reads the folder from its beginning. Does not move the position of `folder`.
-    pub(crate) fn read_from(folder: impl AsFd) -> Result<Dir> {
+    pub fn read_from(folder: impl AsFd) -> Result<Dir> {
         let access = FILE_LIST_DIRECTORY | SYNCHRONIZE;
         let own = Open { access, disposition: FILE_OPEN, options: FILE_DIRECTORY_FILE };
         Dir::new(own.at(folder.as_fd(), &[])?)
     }
 
     /// Reads the folder.
-    pub(crate) fn new(folder: OwnedFd) -> Result<Dir> {
+    pub fn new(folder: OwnedFd) -> Result<Dir> {
         Ok(Dir { folder, entries: Entries::new(), next: None, has_begun: false, has_ended: false })
     }
 

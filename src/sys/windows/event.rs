@@ -86,15 +86,16 @@ impl Drop for Locked {
 
 /// Wakes a thread that waits for this handle among others.
 #[derive(Debug)]
-pub(crate) struct Wake(Event);
+pub struct Wake(Event);
 
 impl Wake {
-    pub(crate) fn new() -> io::Result<Wake> {
+    /// A handle that is not ready.
+    pub fn new() -> io::Result<Wake> {
         Event::new().map(Wake)
     }
 
     /// The handle is ready from now on.
-    pub(crate) fn wake(&self) -> io::Result<()> {
+    pub fn wake(&self) -> io::Result<()> {
         self.0.set()
     }
 }

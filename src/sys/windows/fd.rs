@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::os::windows::io::AsHandle;
-pub(crate) use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
+pub use std::os::windows::io::{BorrowedHandle as BorrowedFd, OwnedHandle as OwnedFd};
 use std::sync::Arc;
 
 use super::command::UnixStream;
 
 /// What has a handle.
-pub(crate) trait AsFd {
+pub trait AsFd {
     fn as_fd(&self) -> BorrowedFd<'_>;
 }
 

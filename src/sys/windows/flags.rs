@@ -5,33 +5,33 @@ macro_rules! flags {
     ($(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $member:ident = $bits:expr,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) struct $name(u32);
+        pub struct $name(u32);
 
         #[allow(dead_code)] // Each has the same set of functions.
         impl $name {
-            $($(#[$note])* pub(crate) const $member: $name = $name($bits);)+
+            $($(#[$note])* pub const $member: $name = $name($bits);)+
 
-            pub(crate) const fn empty() -> $name {
+            pub const fn empty() -> $name {
                 $name(0)
             }
 
-            pub(crate) const fn union(self, other: $name) -> $name {
+            pub const fn union(self, other: $name) -> $name {
                 $name(self.0 | other.0)
             }
 
-            pub(crate) const fn intersection(self, other: $name) -> $name {
+            pub const fn intersection(self, other: $name) -> $name {
                 $name(self.0 & other.0)
             }
 
-            pub(crate) const fn difference(self, other: $name) -> $name {
+            pub const fn difference(self, other: $name) -> $name {
                 $name(self.0 & !other.0)
             }
 
-            pub(crate) const fn intersects(self, other: $name) -> bool {
+            pub const fn intersects(self, other: $name) -> bool {
                 self.0 & other.0 != 0
             }
 
-            pub(crate) const fn contains(self, other: $name) -> bool {
+            pub const fn contains(self, other: $name) -> bool {
                 self.0 & other.0 == other.0
             }
         }
@@ -86,11 +86,11 @@ flags! {
 }
 
 impl Mode {
-    pub(crate) const fn from_raw_mode(bits: u32) -> Mode {
+    pub const fn from_raw_mode(bits: u32) -> Mode {
         Mode(bits)
     }
 
-    pub(crate) const fn as_raw_mode(self) -> u32 {
+    pub const fn as_raw_mode(self) -> u32 {
         self.0
     }
 }
@@ -123,7 +123,7 @@ flags! {
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code)] // No entry is of the last two kinds here.
-pub(crate) enum FileType {
+pub enum FileType {
     RegularFile,
     Directory,
     /// A reparse point of any kind: a symbolic link, a junction, a mount point, a file that is elsewhere.
@@ -148,12 +148,12 @@ impl FileType {
 }
 
 /// The kind of entry in a mode of [`Stat`](super::stat::Stat).
-pub(crate) fn file_type(mode: u32) -> FileType {
+pub fn file_type(mode: u32) -> FileType {
     let kinds = [FileType::RegularFile, FileType::Directory, FileType::Symlink, FileType::Fifo];
     kinds.into_iter().find(|kind| kind.bits() == mode & KIND).unwrap_or(FileType::Unknown)
 }
 
 /// The permissions in a mode of [`Stat`](super::stat::Stat).
-pub(crate) fn mode(mode: u32) -> Mode {
+pub fn mode(mode: u32) -> Mode {
     Mode(mode & 0o7777)
 }

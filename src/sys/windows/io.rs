@@ -26,50 +26,50 @@ use super::fd::AsFd;
 
 /// An error of the system by its Win32 number, of which several that mean the same are one. The names are those of POSIX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Errno(WIN32_ERROR);
+pub struct Errno(WIN32_ERROR);
 
-pub(crate) type Result<T> = std::result::Result<T, Errno>;
+pub type Result<T> = std::result::Result<T, Errno>;
 
 /// There is no code for "is a folder" below 256 that [`io::ErrorKind`] knows; this one it does.
 const ERROR_DIRECTORY_NOT_SUPPORTED: WIN32_ERROR = 336;
 
 #[allow(dead_code)] // Some are only met, never made.
 impl Errno {
-    pub(crate) const ACCESS: Errno = Errno(ERROR_ACCESS_DENIED);
+    pub const ACCESS: Errno = Errno(ERROR_ACCESS_DENIED);
     /// Another program has the file open and does not share it, or has locked the range.
-    pub(crate) const AGAIN: Errno = Errno(ERROR_SHARING_VIOLATION);
-    pub(crate) const BADF: Errno = Errno(ERROR_INVALID_HANDLE);
-    pub(crate) const CHILD: Errno = Errno(ERROR_WAIT_NO_CHILDREN);
-    pub(crate) const CONNABORTED: Errno = Errno(ERROR_CONNECTION_ABORTED);
-    pub(crate) const CONNRESET: Errno = Errno(ERROR_UNEXP_NET_ERR);
-    pub(crate) const EXIST: Errno = Errno(ERROR_ALREADY_EXISTS);
-    pub(crate) const HOSTDOWN: Errno = Errno(ERROR_HOST_DOWN);
-    pub(crate) const HOSTUNREACH: Errno = Errno(ERROR_HOST_UNREACHABLE);
-    pub(crate) const INTR: Errno = Errno(ERROR_OPERATION_ABORTED);
-    pub(crate) const INVAL: Errno = Errno(ERROR_INVALID_PARAMETER);
-    pub(crate) const IO: Errno = Errno(ERROR_IO_DEVICE);
-    pub(crate) const ISDIR: Errno = Errno(ERROR_DIRECTORY_NOT_SUPPORTED);
-    pub(crate) const LOOP: Errno = Errno(ERROR_STOPPED_ON_SYMLINK);
-    pub(crate) const MFILE: Errno = Errno(ERROR_TOO_MANY_OPEN_FILES);
-    pub(crate) const NAMETOOLONG: Errno = Errno(ERROR_FILENAME_EXCED_RANGE);
-    pub(crate) const NFILE: Errno = Errno(ERROR_NO_SYSTEM_RESOURCES);
-    pub(crate) const NODATA: Errno = Errno(ERROR_NO_DATA);
-    pub(crate) const NOBUFS: Errno = Errno(WSAENOBUFS as WIN32_ERROR);
-    pub(crate) const NOENT: Errno = Errno(ERROR_FILE_NOT_FOUND);
-    pub(crate) const NOMEM: Errno = Errno(ERROR_NOT_ENOUGH_MEMORY);
-    pub(crate) const NOSPC: Errno = Errno(ERROR_DISK_FULL);
-    pub(crate) const NOSYS: Errno = Errno(ERROR_CALL_NOT_IMPLEMENTED);
-    pub(crate) const NOTCONN: Errno = Errno(ERROR_DEVICE_NOT_CONNECTED);
-    pub(crate) const NOTDIR: Errno = Errno(ERROR_DIRECTORY);
-    pub(crate) const NOTEMPTY: Errno = Errno(ERROR_DIR_NOT_EMPTY);
-    pub(crate) const NOTSUP: Errno = Errno(ERROR_NOT_SUPPORTED);
-    pub(crate) const NXIO: Errno = Errno(ERROR_BAD_DEVICE);
-    pub(crate) const PERM: Errno = Errno(ERROR_PRIVILEGE_NOT_HELD);
-    pub(crate) const ROFS: Errno = Errno(ERROR_WRITE_PROTECT);
-    pub(crate) const SHUTDOWN: Errno = Errno(ERROR_GRACEFUL_DISCONNECT);
-    pub(crate) const STALE: Errno = Errno(ERROR_NETNAME_DELETED);
-    pub(crate) const TIMEDOUT: Errno = Errno(ERROR_SEM_TIMEOUT);
-    pub(crate) const XDEV: Errno = Errno(ERROR_NOT_SAME_DEVICE);
+    pub const AGAIN: Errno = Errno(ERROR_SHARING_VIOLATION);
+    pub const BADF: Errno = Errno(ERROR_INVALID_HANDLE);
+    pub const CHILD: Errno = Errno(ERROR_WAIT_NO_CHILDREN);
+    pub const CONNABORTED: Errno = Errno(ERROR_CONNECTION_ABORTED);
+    pub const CONNRESET: Errno = Errno(ERROR_UNEXP_NET_ERR);
+    pub const EXIST: Errno = Errno(ERROR_ALREADY_EXISTS);
+    pub const HOSTDOWN: Errno = Errno(ERROR_HOST_DOWN);
+    pub const HOSTUNREACH: Errno = Errno(ERROR_HOST_UNREACHABLE);
+    pub const INTR: Errno = Errno(ERROR_OPERATION_ABORTED);
+    pub const INVAL: Errno = Errno(ERROR_INVALID_PARAMETER);
+    pub const IO: Errno = Errno(ERROR_IO_DEVICE);
+    pub const ISDIR: Errno = Errno(ERROR_DIRECTORY_NOT_SUPPORTED);
+    pub const LOOP: Errno = Errno(ERROR_STOPPED_ON_SYMLINK);
+    pub const MFILE: Errno = Errno(ERROR_TOO_MANY_OPEN_FILES);
+    pub const NAMETOOLONG: Errno = Errno(ERROR_FILENAME_EXCED_RANGE);
+    pub const NFILE: Errno = Errno(ERROR_NO_SYSTEM_RESOURCES);
+    pub const NODATA: Errno = Errno(ERROR_NO_DATA);
+    pub const NOBUFS: Errno = Errno(WSAENOBUFS as WIN32_ERROR);
+    pub const NOENT: Errno = Errno(ERROR_FILE_NOT_FOUND);
+    pub const NOMEM: Errno = Errno(ERROR_NOT_ENOUGH_MEMORY);
+    pub const NOSPC: Errno = Errno(ERROR_DISK_FULL);
+    pub const NOSYS: Errno = Errno(ERROR_CALL_NOT_IMPLEMENTED);
+    pub const NOTCONN: Errno = Errno(ERROR_DEVICE_NOT_CONNECTED);
+    pub const NOTDIR: Errno = Errno(ERROR_DIRECTORY);
+    pub const NOTEMPTY: Errno = Errno(ERROR_DIR_NOT_EMPTY);
+    pub const NOTSUP: Errno = Errno(ERROR_NOT_SUPPORTED);
+    pub const NXIO: Errno = Errno(ERROR_BAD_DEVICE);
+    pub const PERM: Errno = Errno(ERROR_PRIVILEGE_NOT_HELD);
+    pub const ROFS: Errno = Errno(ERROR_WRITE_PROTECT);
+    pub const SHUTDOWN: Errno = Errno(ERROR_GRACEFUL_DISCONNECT);
+    pub const STALE: Errno = Errno(ERROR_NETNAME_DELETED);
+    pub const TIMEDOUT: Errno = Errno(ERROR_SEM_TIMEOUT);
+    pub const XDEV: Errno = Errno(ERROR_NOT_SAME_DEVICE);
 
     pub(super) fn of_win32(code: WIN32_ERROR) -> Errno {
         match code {
@@ -91,11 +91,11 @@ impl Errno {
         Errno::of_win32(io::Error::last_os_error().raw_os_error().map_or(ERROR_IO_DEVICE, i32::cast_unsigned))
     }
 
-    pub(crate) fn from_io_error(error: &io::Error) -> Option<Errno> {
+    pub fn from_io_error(error: &io::Error) -> Option<Errno> {
         error.raw_os_error().map(|code| Errno::of_win32(code.cast_unsigned()))
     }
 
-    pub(crate) fn raw_os_error(self) -> i32 {
+    pub fn raw_os_error(self) -> i32 {
         self.0.cast_signed()
     }
 }
@@ -125,16 +125,16 @@ pub(super) fn checked(status: NTSTATUS) -> Result<()> {
 }
 
 /// Reads bytes at a position. Fewer at the end of the file.
-pub(crate) fn pread(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+pub fn pread(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     file.seek_read(buffer, at)
 }
 
 /// Only commands have handles that are read by this; there are none here.
-pub(crate) fn read(_: impl AsFd, _: &mut [u8]) -> Result<usize> {
+pub fn read(_: impl AsFd, _: &mut [u8]) -> Result<usize> {
     Err(Errno::NOSYS)
 }
 
 /// The system does not say what is cached.
-pub(crate) fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
+pub fn read_if_cached(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
     None
 }

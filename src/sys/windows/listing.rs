@@ -119,7 +119,7 @@ mod tests {
         for (name, expected) in
             [("A long name.txt", true), ("a long name.txt", false), ("ALONGN~1.TXT", false), ("none", false)]
         {
-            let folder = crate::sys::testing::open_folder(dir.path());
+            let folder = crate::testing::open_folder(dir.path());
             let units: Vec<u16> = name.encode_utf16().collect();
             assert_eq!(lists(folder.as_fd(), &units), Ok(expected), "{name}");
         }

@@ -29,12 +29,12 @@ fn lock(file: &File, flags: LOCK_FILE_FLAGS) -> io::Result<()> {
 }
 
 /// Takes the lock of `file`. Waits until it is free, without a time limit.
-pub(crate) fn lock_exclusive(file: &File) -> io::Result<()> {
+pub fn lock_exclusive(file: &File) -> io::Result<()> {
     lock(file, 0)
 }
 
 /// Takes the lock of `file` if it is free. False if another open of the file has it.
-pub(crate) fn try_lock_exclusive(file: &File) -> io::Result<bool> {
+pub fn try_lock_exclusive(file: &File) -> io::Result<bool> {
     match lock(file, LOCKFILE_FAIL_IMMEDIATELY) {
         Ok(()) => Ok(true),
         Err(error) => match error.raw_os_error().map(i32::cast_unsigned) {
@@ -45,7 +45,7 @@ pub(crate) fn try_lock_exclusive(file: &File) -> io::Result<bool> {
 }
 
 /// Gives the lock back.
-pub(crate) fn unlock(file: &File) -> io::Result<()> {
+pub fn unlock(file: &File) -> io::Result<()> {
     let mut place = place();
     // SAFETY: as above.
     let done = unsafe { UnlockFileEx(file.as_raw_handle(), 0, 1, 0, &raw mut place) };

@@ -38,7 +38,7 @@ use super::turn::Turn;
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// For a folder that is only passed through.
-pub(crate) const ONLY_PASS: OFlags = OFlags::PASS;
+pub const ONLY_PASS: OFlags = OFlags::PASS;
 
 /// How often an entry is looked up whose name goes from one file to the next.
 const LOOKUPS: usize = 16;
@@ -183,7 +183,7 @@ fn path_of(file: BorrowedFd, class: FILE_INFORMATION_CLASS) -> Result<Vec<u16>> 
 }
 
 /// Opens the entry `name` of a folder. A link is not followed: ELOOP.
-pub(crate) fn openat(dir: impl AsFd, name: impl Arg, flags: OFlags, _: Mode) -> Result<OwnedFd> {
+pub fn openat(dir: impl AsFd, name: impl Arg, flags: OFlags, _: Mode) -> Result<OwnedFd> {
     let (units, has) = (units_of_name(&name)?, |flag| flags.contains(flag));
     let access = match flags {
         _ if has(OFlags::PASS) => PASS,
@@ -218,19 +218,19 @@ pub(crate) fn openat(dir: impl AsFd, name: impl Arg, flags: OFlags, _: Mode) -> 
 
 /// Whether an entry exists whose name differs from this one in case alone, or has it as a short name: it is another entry for
 /// a look-up, and keeps one of this name from being made.
-pub(crate) fn exists_in_another_case(dir: impl AsFd, name: impl Arg) -> bool {
+pub fn exists_in_another_case(dir: impl AsFd, name: impl Arg) -> bool {
     let (dir, open) = (dir.as_fd(), Open::existing(0));
     let Ok(units) = units_of_name(&name) else { return false };
     matches!(open.at(dir, &units), Err(Errno::NOENT)) && open.without_check(dir, &units).is_ok()
 }
 
 /// There is no such call: the way step by step finds the folder.
-pub(crate) fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
+pub fn open_beneath(_: impl AsFd, _: &Path, _: OFlags) -> Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
 /// Opens the folder at `path`, links followed. Paths may have any length.
-pub(crate) fn open(path: impl Arg, _: OFlags, _: Mode) -> Result<OwnedFd> {
+pub fn open(path: impl Arg, _: OFlags, _: Mode) -> Result<OwnedFd> {
     let folder = open_path(path, PASS | FILE_LIST_DIRECTORY | READ_CONTROL, 0)?;
     match attributes(folder.as_fd())? & FILE_ATTRIBUTE_DIRECTORY {
         0 => Err(Errno::NOTDIR),
@@ -247,7 +247,7 @@ pub(super) fn open_path(path: impl Arg, access: FILE_ACCESS_RIGHTS, flags: u32) 
 }
 
 /// Creates a folder.
-pub(crate) fn mkdirat(dir: impl AsFd, name: impl Arg, _: Mode) -> Result<()> {
+pub fn mkdirat(dir: impl AsFd, name: impl Arg, _: Mode) -> Result<()> {
     let open = Open { access: PASS, disposition: FILE_CREATE, options: FILE_DIRECTORY_FILE };
     match units_of_name(&name)?.as_slice() {
         [] => Err(Errno::EXIST),
@@ -256,7 +256,7 @@ pub(crate) fn mkdirat(dir: impl AsFd, name: impl Arg, _: Mode) -> Result<()> {
 }
 
 /// Whether this process may read or write an entry. To write to a folder is to make files in it.
-pub(crate) fn accessat(dir: impl AsFd, name: impl Arg, access: Access, _: AtFlags) -> Result<()> {
+pub fn accessat(dir: impl AsFd, name: impl Arg, access: Access, _: AtFlags) -> Result<()> {
     let (dir, units) = (dir.as_fd(), units_of_name(&name)?);
     let right = |flag, right| if access.contains(flag) { right } else { 0 };
     let entry = Open::existing(0).at(dir, &units)?;
@@ -276,7 +276,7 @@ pub(crate) fn accessat(dir: impl AsFd, name: impl Arg, access: Access, _: AtFlag
 
 /// Where a link leads: always outside, so that no link is followed. Junctions and links with targets of one drive may lead
 /// anywhere, and what is on the way would be looked up by the system itself.
-pub(crate) fn readlinkat(_: impl AsFd, _: impl Arg, _: Vec<u8>) -> Result<std::ffi::CString> {
+pub fn readlinkat(_: impl AsFd, _: impl Arg, _: Vec<u8>) -> Result<std::ffi::CString> {
     std::ffi::CString::new("/").map_err(|_| Errno::INVAL)
 }
 

@@ -17,25 +17,25 @@ use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORY
 use windows_sys::Win32::System::SystemServices::DLL_THREAD_DETACH;
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use crate::sys::memory::MemoryUse;
+use crate::memory::MemoryUse;
 
 /// Anonymous maps have small pages.
 #[inline]
-pub(crate) fn no_huge_pages(_: &MmapMut) {}
+pub fn no_huge_pages(_: &MmapMut) {}
 
 /// The system drops pages of code itself.
-pub(crate) fn release_code() {}
+pub fn release_code() {}
 
 /// The C library has no such option.
 #[inline]
-pub(crate) fn limit_arenas() {}
+pub fn limit_arenas() {}
 
 /// What every thread does at its end.
 static AT_THREAD_END: OnceLock<fn()> = OnceLock::new();
 
 /// Has every thread but the main one call `done` at its end. For the allocator: mimalloc puts its own callback where the system
 /// looks for it by a pragma that GCC does not know.
-pub(crate) fn at_thread_end(done: fn()) {
+pub fn at_thread_end(done: fn()) {
     let _ = AT_THREAD_END.set(done);
 }
 
@@ -56,7 +56,7 @@ static ON_THREAD_EVENT: unsafe extern "system" fn(*mut c_void, u32, *mut c_void)
 
 /// The memory in use now. What belongs to no file is what the system has promised to this process: it counts against the
 /// limits also while it is not resident.
-pub(crate) fn used() -> Option<MemoryUse> {
+pub fn used() -> Option<MemoryUse> {
     const LEN: u32 = size_of::<PROCESS_MEMORY_COUNTERS_EX>() as u32;
     let mut counters = PROCESS_MEMORY_COUNTERS_EX { cb: LEN, ..Default::default() };
     let at = (&raw mut counters).cast::<PROCESS_MEMORY_COUNTERS>();
@@ -67,7 +67,7 @@ pub(crate) fn used() -> Option<MemoryUse> {
 }
 
 /// The limit: that of the process's job, such as a container, or the machine's memory.
-pub(crate) fn limit() -> Option<u64> {
+pub fn limit() -> Option<u64> {
     of_job().into_iter().chain(of_machine()).min()
 }
 

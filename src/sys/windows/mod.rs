@@ -27,6 +27,6 @@ pub(super) mod signal;
 mod stat;
 pub(super) mod stdin;
 pub(super) mod stdio;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(super) mod testing;
 mod turn;

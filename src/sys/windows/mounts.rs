@@ -12,23 +12,23 @@ use windows_sys::Win32::System::SystemServices::{FILE_READ_ONLY_VOLUME, FILE_SUP
 
 use super::fd::{AsFd, BorrowedFd};
 use super::io::checked;
-use crate::sys::fs::Mount;
+use crate::fs::Mount;
 
 /// Whether a mount tells all its options, and has those of mount(8) on Linux. Here it tells only whether it may be written.
-pub(crate) const TELLS_OPTIONS: bool = false;
+pub const TELLS_OPTIONS: bool = false;
 
 /// The most units that a name of a file system or a volume has, with the zero behind it.
 const NAME: usize = 261;
 
 /// Types have no numbers here. How they show writes of other programs is not known, so nothing that was read is kept without a
 /// look at the file.
-pub(crate) fn file_system_number(_: impl AsFd) -> u32 {
+pub fn file_system_number(_: impl AsFd) -> u32 {
     0
 }
 
 /// The volume that an open file or folder is on. The names of its type are those of Linux; what is on another machine is
 /// `smb3`. `None` if the system does not say.
-pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
+pub fn mount_of(file: impl AsFd) -> Option<Mount> {
     let file = file.as_fd();
     let (mut label, mut kind, mut flags) = ([0_u16; NAME], [0_u16; NAME], 0);
     // SAFETY: the call writes at most `NAME` units to each of the two buffers, and one number.
@@ -56,7 +56,7 @@ pub(crate) fn mount_of(file: impl AsFd) -> Option<Mount> {
 
 /// Whether a file that is replaced in a folder is set aside for a moment, because the volume cannot rename over an open file in
 /// one step. One on another machine may say that it can, but the protocol cannot.
-pub(crate) fn sets_aside(folder: impl AsFd) -> bool {
+pub fn sets_aside(folder: impl AsFd) -> bool {
     let (folder, mut flags) = (folder.as_fd(), 0);
     // SAFETY: the call writes one number, and nothing where there is no buffer.
     let done = unsafe {

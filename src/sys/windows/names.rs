@@ -13,13 +13,13 @@ use super::io::{Errno, Result};
 const LONGEST: usize = 255;
 
 /// Whether no two names differ in case alone, while a look-up tells case apart.
-pub(crate) const IGNORES_CASE: bool = true;
+pub const IGNORES_CASE: bool = true;
 
 /// What bytes that are no name become: a name that no file has.
 const NO_NAME: &str = "?";
 
 /// Names as bytes.
-pub(crate) trait OsStrExt {
+pub trait OsStrExt {
     /// Bytes that are no WTF-8 become a name that no file has.
     fn from_bytes(bytes: &[u8]) -> &Self;
     fn as_bytes(&self) -> &[u8];
@@ -41,7 +41,7 @@ impl OsStrExt for OsStr {
 }
 
 /// Owned names as bytes.
-pub(crate) trait OsStringExt {
+pub trait OsStringExt {
     /// As [`OsStrExt::from_bytes`].
     fn from_vec(bytes: Vec<u8>) -> Self;
     #[allow(dead_code)] // Other systems need it.
@@ -81,7 +81,7 @@ fn is_name(bytes: &[u8]) -> bool {
 }
 
 /// What a call takes as a name or a path.
-pub(crate) trait Arg {
+pub trait Arg {
     fn as_os_str(&self) -> &OsStr;
 }
 
@@ -122,7 +122,7 @@ pub(super) fn units_of_name(name: &impl Arg) -> Result<Vec<u16>> {
 
 /// Whether the system keeps a file by this name, and by no other: no reserved character, no device, and no dot or blank at
 /// the end, which it would cut off.
-pub(crate) fn is_usable_name(name: &[u8]) -> bool {
+pub fn is_usable_name(name: &[u8]) -> bool {
     let is_reserved = |byte: &u8| *byte < 0x20 || br#"<>:"/\|?*"#.contains(byte);
     let units = || String::from_utf8_lossy(name).encode_utf16().count();
     !name.is_empty()

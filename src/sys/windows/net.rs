@@ -8,11 +8,11 @@ use tokio::net::TcpStream;
 const TICK: Duration = Duration::from_millis(100);
 
 /// The system has no such bound.
-pub(crate) fn limit_unsent(_stream: &TcpStream, _bytes: u32) {}
+pub fn limit_unsent(_stream: &TcpStream, _bytes: u32) {}
 
 /// Waits until the other side has reset the connection. The system has no event for that alone: the connection is looked at
 /// now and then.
-pub(crate) async fn wait_for_reset(stream: &TcpStream) {
+pub async fn wait_for_reset(stream: &TcpStream) {
     loop {
         tokio::time::sleep(TICK).await;
         let has_error = !matches!(stream.take_error(), Ok(None));

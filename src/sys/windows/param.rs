@@ -17,7 +17,7 @@ struct TimeOfDay {
 /// The identity of this run of the system: 36 characters, which are others after a restart. It is the time of the start in
 /// units of 100 ns, so two runs never have the same. When somebody sets the clock, the system moves that time, too: then
 /// the same run has another identity.
-pub(crate) fn boot_id() -> io::Result<String> {
+pub fn boot_id() -> io::Result<String> {
     let mut time = TimeOfDay::default();
     let len = u32::try_from(size_of::<TimeOfDay>()).map_err(io::Error::other)?;
     let at = (&raw mut time).cast();

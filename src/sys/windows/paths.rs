@@ -13,7 +13,7 @@ const VERBATIM_UNC: &str = "//?/UNC/";
 const LONG: usize = 248;
 
 /// The path with `/` between its components, without a beginning that says to take it as it is.
-pub(crate) fn with_slashes(path: &str) -> Cow<'_, str> {
+pub fn with_slashes(path: &str) -> Cow<'_, str> {
     if !path.contains('\\') && !path.starts_with(VERBATIM) {
         return Cow::Borrowed(path);
     }
@@ -34,25 +34,25 @@ fn has_drive(path: &str) -> bool {
 }
 
 /// Whether a path with slashes is absolute. One without a drive counts as such, and is in no folder.
-pub(crate) fn is_absolute(path: &str) -> bool {
+pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || has_drive(path)
 }
 
 /// The rest of the absolute path `path` below `folder`; both have slashes. The case of ASCII letters in the folder does not
 /// count.
-pub(crate) fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
+pub fn below<'t>(path: &'t str, folder: &str) -> Option<&'t str> {
     let (start, rest) = path.split_at_checked(folder.len())?;
     start.eq_ignore_ascii_case(folder).then_some(rest)
 }
 
 /// The root of an absolute path with slashes: what stands before its first component.
-pub(crate) fn root(path: &str) -> &str {
+pub fn root(path: &str) -> &str {
     &path[..path.len() - path.trim_start_matches('/').len()]
 }
 
 /// A path in the one form in which absolute paths are told: `C:\a\b`, `\\server\share\a`, and behind `\\?\` where the
 /// system needs that for the length. A relative path stays.
-pub(crate) fn told(path: &str) -> Cow<'_, str> {
+pub fn told(path: &str) -> Cow<'_, str> {
     let slashed = with_slashes(path);
     if !is_absolute(&slashed) {
         return Cow::Borrowed(path);
@@ -68,7 +68,7 @@ pub(crate) fn told(path: &str) -> Cow<'_, str> {
 
 /// A canonical path as users write it: the system tells it behind `\\?\`. A path that would mean something else without that
 /// stays.
-pub(crate) fn usual(path: &Path) -> PathBuf {
+pub fn usual(path: &Path) -> PathBuf {
     let Some(text) = path.to_str() else { return path.into() };
     let usual = told(text);
     let means_the_same =
@@ -77,7 +77,7 @@ pub(crate) fn usual(path: &Path) -> PathBuf {
 }
 
 /// What stands behind `file://` for an absolute path, not yet encoded: a drive as it stays, and the rest. A server is the host.
-pub(crate) fn in_uri(path: &Path) -> (String, Cow<'_, [u8]>) {
+pub fn in_uri(path: &Path) -> (String, Cow<'_, [u8]>) {
     let path = path.to_string_lossy();
     let path = with_slashes(&path);
     let (start, rest) = match path.strip_prefix("//") {
@@ -90,7 +90,7 @@ pub(crate) fn in_uri(path: &Path) -> (String, Cow<'_, [u8]>) {
 
 /// The path below `folder` of a URI, whose decoded text behind `file://` this is. Some programs write a server behind two more
 /// slashes, instead of as the host.
-pub(crate) fn below_in_uri(decoded: &[u8], folder: &Path) -> Option<String> {
+pub fn below_in_uri(decoded: &[u8], folder: &Path) -> Option<String> {
     let decoded = with_slashes(std::str::from_utf8(decoded).ok()?);
     let path = match decoded.strip_prefix('/') {
         Some(path) if has_drive(path) => path.to_owned(),

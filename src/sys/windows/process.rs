@@ -11,31 +11,31 @@ use windows_sys::Win32::System::Threading::{
 
 /// Commands of clients do not run here (the tool `exec`): there is neither a shell of that language nor a session whose
 /// processes could be ended together.
-pub(crate) const RUNS_COMMANDS: bool = false;
+pub const RUNS_COMMANDS: bool = false;
 
 /// How many files and sockets the process may have open at once: there is no limit but memory.
-pub(crate) fn open_file_limit() -> u64 {
+pub fn open_file_limit() -> u64 {
     u64::MAX
 }
 
 /// How many bytes of address space the process may have: there is no limit.
-pub(crate) fn address_space_limit() -> u64 {
+pub fn address_space_limit() -> u64 {
     u64::MAX
 }
 
 /// There is no limit that could be raised.
-pub(crate) fn raise_open_file_limit() -> u64 {
+pub fn raise_open_file_limit() -> u64 {
     open_file_limit()
 }
 
 /// Lowers the priority of the calling thread alone, by one step of the system. Ignores errors.
-pub(crate) fn lower_thread_priority(_: i32) {
+pub fn lower_thread_priority(_: i32) {
     // SAFETY: the handle means the calling thread, and needs no closing.
     unsafe { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_BELOW_NORMAL) };
 }
 
 /// CPU time of all threads since the start of the process.
-pub(crate) fn cpu_time() -> Duration {
+pub fn cpu_time() -> Duration {
     let mut times = [FILETIME::default(); 4];
     let [start, end, kernel, user] = times.each_mut().map(|time| &raw mut *time);
     // SAFETY: the call fills the four structs, which live behind the pointers. The process is this one.
@@ -44,7 +44,7 @@ pub(crate) fn cpu_time() -> Duration {
 }
 
 /// CPU time of the calling thread.
-pub(crate) fn thread_cpu_time() -> Duration {
+pub fn thread_cpu_time() -> Duration {
     let mut times = [FILETIME::default(); 4];
     let [start, end, kernel, user] = times.each_mut().map(|time| &raw mut *time);
     // SAFETY: the call fills the four structs, which live behind the pointers. The thread is this one.
@@ -59,7 +59,7 @@ fn duration(time: FILETIME) -> Duration {
 }
 
 /// Ends the process with this exit code, and runs no more of its code.
-pub(crate) fn exit_at_once(code: i32) -> ! {
+pub fn exit_at_once(code: i32) -> ! {
     // SAFETY: the call ends this process.
     unsafe { TerminateProcess(GetCurrentProcess(), code as u32) };
     // Not reached: a process may end itself.

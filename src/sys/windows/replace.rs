@@ -37,7 +37,7 @@ use super::io::{Errno, Result, checked};
 use super::lookup::Open;
 use super::names::{Arg, units_of_name};
 use super::turn::Turn;
-use crate::sys::fs::{KEPT, KEPT_DIGITS, SET_ASIDE};
+use crate::fs::{KEPT, KEPT_DIGITS, SET_ASIDE};
 
 /// The longest name in bytes that every file system and server takes.
 const LONGEST: usize = 255;
@@ -50,7 +50,7 @@ const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
 /// Renames an entry. What has the new name is replaced.
-pub(crate) fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl Arg) -> Result<()> {
+pub fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl Arg) -> Result<()> {
     let (old, new) = (units_of_name(&old)?, units_of_name(&new)?);
     let place = (to.as_fd(), new.as_slice());
     patiently(|| {
@@ -68,7 +68,7 @@ pub(crate) fn renameat(from: impl AsFd, old: impl Arg, to: impl AsFd, new: impl 
 }
 
 /// Renames an entry. With NOREPLACE, EEXIST if something has the new name in any case, unless it is the entry itself.
-pub(crate) fn renameat_with(
+pub fn renameat_with(
     from: impl AsFd,
     old: impl Arg,
     to: impl AsFd,
@@ -94,12 +94,12 @@ pub(crate) fn renameat_with(
 }
 
 /// A second name is not given: every file system here knows renames that replace nothing.
-pub(crate) fn linkat(_: impl AsFd, _: impl Arg, _: impl AsFd, _: impl Arg, _: AtFlags) -> Result<()> {
+pub fn linkat(_: impl AsFd, _: impl Arg, _: impl AsFd, _: impl Arg, _: AtFlags) -> Result<()> {
     Err(Errno::NOSYS)
 }
 
 /// Removes a file or a link; with REMOVEDIR, an empty folder.
-pub(crate) fn unlinkat(dir: impl AsFd, name: impl Arg, flags: AtFlags) -> Result<()> {
+pub fn unlinkat(dir: impl AsFd, name: impl Arg, flags: AtFlags) -> Result<()> {
     let units = units_of_name(&name)?;
     patiently(|| {
         let entry = to_change(dir.as_fd(), &units)?;
@@ -297,7 +297,7 @@ mod tests {
         for name in ["a", NEW] {
             fs::write(dir.path().join(name), name).unwrap();
         }
-        let folder = crate::sys::testing::open_folder(dir.path());
+        let folder = crate::testing::open_folder(dir.path());
         (dir, folder)
     }
 

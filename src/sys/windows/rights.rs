@@ -29,7 +29,7 @@ const KEPT: u32 = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM | FILE_ATTRIBUTE
 
 /// Copies the access list of `old` to `new`, its time of creation, and its attributes: hidden, system, not indexed. Streams
 /// beside the content are not copied.
-pub(crate) fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
+pub fn copy_system_attributes(old: &File, new: &File) -> io::Result<()> {
     let mut list = access_list(old)?;
     if access_list(new)? != list {
         set_access_list(new, &mut list)?;
@@ -101,38 +101,38 @@ fn set_access_list(file: &File, list: &mut [u32]) -> Result<()> {
 
 /// The number of a user. There is one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Uid;
+pub struct Uid;
 
 impl Uid {
-    pub(crate) fn from_raw(_: u32) -> Uid {
+    pub fn from_raw(_: u32) -> Uid {
         Uid
     }
 
-    pub(crate) fn as_raw(self) -> u32 {
+    pub fn as_raw(self) -> u32 {
         0
     }
 
     /// Nobody has rights that the access lists do not give.
-    pub(crate) fn is_root(self) -> bool {
+    pub fn is_root(self) -> bool {
         false
     }
 }
 
 /// The number of a group. There is one.
-pub(crate) type Gid = Uid;
+pub type Gid = Uid;
 
 /// The user of this process.
-pub(crate) fn geteuid() -> Uid {
+pub fn geteuid() -> Uid {
     Uid
 }
 
 /// There is no mask: new files get the rights that their folder gives.
-pub(crate) fn umask(_: Mode) -> Mode {
+pub fn umask(_: Mode) -> Mode {
     Mode::empty()
 }
 
 /// Folders get the rights that the folder above gives.
-pub(crate) trait DirBuilderExt {
+pub trait DirBuilderExt {
     fn mode(&mut self, _: u32) -> &mut Self;
 }
 
@@ -144,41 +144,41 @@ impl DirBuilderExt for DirBuilder {
 
 /// How an extended attribute is set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct XattrFlags;
+pub struct XattrFlags;
 
 impl XattrFlags {
-    pub(crate) fn empty() -> XattrFlags {
+    pub fn empty() -> XattrFlags {
         XattrFlags
     }
 }
 
 /// The space that a call may fill: none of them does here.
-pub(crate) fn spare_capacity(_: &mut Vec<u8>) -> [u8; 0] {
+pub fn spare_capacity(_: &mut Vec<u8>) -> [u8; 0] {
     []
 }
 
 /// There are no owners.
-pub(crate) fn fchown(_: impl AsFd, _: Option<Uid>, _: Option<Gid>) -> Result<()> {
+pub fn fchown(_: impl AsFd, _: Option<Uid>, _: Option<Gid>) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
 /// There are no extended attributes of this kind.
-pub(crate) fn fgetxattr(_: impl AsFd, _: impl Arg, _: impl Sized) -> Result<usize> {
+pub fn fgetxattr(_: impl AsFd, _: impl Arg, _: impl Sized) -> Result<usize> {
     Err(Errno::NOTSUP)
 }
 
 /// There are no extended attributes of this kind.
-pub(crate) fn flistxattr(_: impl AsFd, _: impl Sized) -> Result<usize> {
+pub fn flistxattr(_: impl AsFd, _: impl Sized) -> Result<usize> {
     Err(Errno::NOTSUP)
 }
 
 /// There are no extended attributes of this kind.
-pub(crate) fn fremovexattr(_: impl AsFd, _: impl Arg) -> Result<()> {
+pub fn fremovexattr(_: impl AsFd, _: impl Arg) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
 /// There are no extended attributes of this kind.
-pub(crate) fn fsetxattr(_: impl AsFd, _: impl Arg, _: &[u8], _: XattrFlags) -> Result<()> {
+pub fn fsetxattr(_: impl AsFd, _: impl Arg, _: &[u8], _: XattrFlags) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 

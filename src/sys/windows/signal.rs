@@ -12,7 +12,7 @@ use tokio::signal::windows::{
 /// system. They are caught as long as this value exists. After the last three, the system ends the process some
 /// seconds later.
 #[derive(Debug)]
-pub(crate) struct StopSignals {
+pub struct StopSignals {
     interrupt: CtrlC,
     stop: CtrlBreak,
     close: CtrlClose,
@@ -22,7 +22,7 @@ pub(crate) struct StopSignals {
 
 impl StopSignals {
     /// Catches the events from now on. Call it within a runtime.
-    pub(crate) fn listen() -> io::Result<StopSignals> {
+    pub fn listen() -> io::Result<StopSignals> {
         Ok(StopSignals {
             interrupt: ctrl_c()?,
             stop: ctrl_break()?,
@@ -33,7 +33,7 @@ impl StopSignals {
     }
 
     /// Waits for one of them and returns its name.
-    pub(crate) async fn next(&mut self) -> &'static str {
+    pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "CTRL_C",
             _ = self.stop.recv() => "CTRL_BREAK",
@@ -46,15 +46,15 @@ impl StopSignals {
 
 /// There is no signal that asks for the status.
 #[derive(Debug)]
-pub(crate) struct StatusSignal;
+pub struct StatusSignal;
 
 impl StatusSignal {
-    pub(crate) fn listen() -> io::Result<StatusSignal> {
+    pub fn listen() -> io::Result<StatusSignal> {
         Ok(StatusSignal)
     }
 
     /// Waits for ever.
-    pub(crate) async fn next(&mut self) {
+    pub async fn next(&mut self) {
         pending().await
     }
 }

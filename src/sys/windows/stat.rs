@@ -11,8 +11,8 @@ use super::flags::{AtFlags, Mode};
 use super::io::{Errno, Result};
 use super::lookup::{Open, open_path};
 use super::names::{Arg, units_of_name};
-use crate::sys::fs::{EntryFacts, milliseconds};
-pub(crate) use crate::sys::stat::Stat;
+use crate::fs::{EntryFacts, milliseconds};
+pub use crate::stat::Stat;
 
 /// 100 ns from 1601, the start of the system's times, to 1970.
 const TICKS_TO_1970: i64 = 116_444_736_000_000_000;
@@ -36,7 +36,7 @@ fn change_time(info: &FILE_BASIC_INFO) -> i64 {
 }
 
 /// The state of an open entry.
-pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
+pub fn fstat(file: impl AsFd) -> Result<Stat> {
     let file = file.as_fd();
     let (info, basic) = facts(file)?;
     let (st_dev, st_ino) = identity(file)?;
@@ -59,7 +59,7 @@ pub(crate) fn fstat(file: impl AsFd) -> Result<Stat> {
 }
 
 /// The state of the entry `name` of a folder; of a link, its own.
-pub(crate) fn statat(dir: impl AsFd, name: impl Arg, _: AtFlags) -> Result<Stat> {
+pub fn statat(dir: impl AsFd, name: impl Arg, _: AtFlags) -> Result<Stat> {
     Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?).and_then(fstat).map_err(no_file)
 }
 
@@ -73,17 +73,17 @@ fn no_file(errno: Errno) -> Errno {
 }
 
 /// The state of what is at `path`, links followed.
-pub(crate) fn stat(path: impl Arg) -> Result<Stat> {
+pub fn stat(path: impl Arg) -> Result<Stat> {
     fstat(open_path(path, FILE_READ_ATTRIBUTES, 0)?)
 }
 
 /// The state of what is at `path`; of a link, its own.
-pub(crate) fn lstat(path: impl Arg) -> Result<Stat> {
+pub fn lstat(path: impl Arg) -> Result<Stat> {
     fstat(open_path(path, FILE_READ_ATTRIBUTES, FILE_FLAG_OPEN_REPARSE_POINT)?)
 }
 
 /// What the entry `name` of a folder is; of a link, the link itself.
-pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
+pub fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> {
     let entry = Open::existing(0).at(dir.as_fd(), &units_of_name(&name)?)?;
     let (info, basic) = facts(entry.as_fd())?;
     let rounded = |ticks| {
@@ -101,23 +101,23 @@ pub(crate) fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts> 
 
 /// A time that is set: seconds and nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timespec {
-    pub(crate) tv_sec: i64,
-    pub(crate) tv_nsec: i64,
+pub struct Timespec {
+    pub tv_sec: i64,
+    pub tv_nsec: i64,
 }
 
 /// Instead of nanoseconds: the time stays.
-pub(crate) const UTIME_OMIT: i64 = -1;
+pub const UTIME_OMIT: i64 = -1;
 
 /// The times that are set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timestamps {
-    pub(crate) last_access: Timespec,
-    pub(crate) last_modification: Timespec,
+pub struct Timestamps {
+    pub last_access: Timespec,
+    pub last_modification: Timespec,
 }
 
 /// Sets times, in steps of 100 ns.
-pub(crate) fn futimens(file: impl AsFd, times: &Timestamps) -> Result<()> {
+pub fn futimens(file: impl AsFd, times: &Timestamps) -> Result<()> {
     let ticks = |time: Timespec| match time.tv_nsec {
         UTIME_OMIT => 0,
         nanoseconds => time.tv_sec * TICKS_A_SECOND + nanoseconds / 100 + TICKS_TO_1970,
@@ -131,7 +131,7 @@ pub(crate) fn futimens(file: impl AsFd, times: &Timestamps) -> Result<()> {
 }
 
 /// Sets the read-only attribute of a file that its owner may not write, or takes it away.
-pub(crate) fn fchmod(file: impl AsFd, mode: Mode) -> Result<()> {
+pub fn fchmod(file: impl AsFd, mode: Mode) -> Result<()> {
     let file = file.as_fd();
     let now = attributes(file)?;
     let wanted = match mode.contains(Mode::WUSR) {

@@ -18,7 +18,7 @@ use windows_sys::Win32::System::Threading::{INFINITE, WaitForMultipleObjects};
 
 use super::event::{Event, Wake};
 use super::stdio::stdin;
-use crate::sys::stdio::InputWait;
+use crate::stdio::InputWait;
 
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
@@ -43,7 +43,7 @@ struct State {
 static INPUT: OnceLock<Input> = OnceLock::new();
 
 /// Starts to read. Call it once, before [`wait_for_input`].
-pub(crate) fn start_input() -> io::Result<()> {
+pub fn start_input() -> io::Result<()> {
     let input = Input { state: Mutex::default(), taken: Condvar::new(), arrived: Event::new()? };
     if INPUT.set(input).is_ok()
         && let Some(input) = INPUT.get()
@@ -55,7 +55,7 @@ pub(crate) fn start_input() -> io::Result<()> {
 
 /// Waits until standard input has bytes or has ended, somebody has called [`Wake::wake`], or the time is over; without one,
 /// for ever. If several are true, the wake-up counts.
-pub(crate) fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
+pub fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
     let Some(input) = INPUT.get() else { return InputWait::Ready };
     let time = time.map_or(INFINITE, |time| u32::try_from(time.as_millis()).unwrap_or(INFINITE - 1));
     // The first counts if both are ready.
@@ -70,7 +70,7 @@ pub(crate) fn wait_for_input(wake: &Wake, time: Option<Duration>) -> InputWait {
 
 /// Takes the bytes of standard input that have arrived, at most as many as the buffer has. 0 at the end of input; `None` if
 /// there are none yet.
-pub(crate) fn read_input(buffer: &mut [u8]) -> Option<usize> {
+pub fn read_input(buffer: &mut [u8]) -> Option<usize> {
     match INPUT.get() {
         Some(input) => input.take(buffer),
         None => Some(0),

@@ -30,12 +30,12 @@ fn standard(which: STD_HANDLE) -> BorrowedHandle<'static> {
 }
 
 /// Standard input. While it is read, other calls with this handle wait, too.
-pub(crate) fn stdin() -> BorrowedHandle<'static> {
+pub fn stdin() -> BorrowedHandle<'static> {
     standard(STD_INPUT_HANDLE)
 }
 
 /// Standard error.
-pub(crate) fn stderr() -> BorrowedHandle<'static> {
+pub fn stderr() -> BorrowedHandle<'static> {
     standard(STD_ERROR_HANDLE)
 }
 
@@ -53,10 +53,10 @@ fn write(to: STD_HANDLE, bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// The size of a pipe is that which its maker gave it.
-pub(crate) fn grow_output(_: usize) {}
+pub fn grow_output(_: usize) {}
 
 /// Writes bytes to standard output, and waits until it has taken some. Returns how many it has.
-pub(crate) fn write_output(bytes: &[u8]) -> io::Result<usize> {
+pub fn write_output(bytes: &[u8]) -> io::Result<usize> {
     loop {
         match write(STD_OUTPUT_HANDLE, bytes) {
             // The client made the pipe non-blocking. Nothing tells when it has room.
@@ -67,7 +67,7 @@ pub(crate) fn write_output(bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// Writes bytes to standard error. Waits until it has taken them, and allocates nothing.
-pub(crate) fn write_error(mut bytes: &[u8]) {
+pub fn write_error(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match write(STD_ERROR_HANDLE, bytes) {
             Ok(written) if 0 < written => bytes = &bytes[written..],
@@ -91,7 +91,7 @@ struct State {
 }
 
 /// Writes bytes to standard error. If it does not take them for [`PATIENCE`], they are lost, and so is what follows until it does.
-pub(crate) fn write_error_if_ready(bytes: &[u8]) {
+pub fn write_error_if_ready(bytes: &[u8]) {
     static WRITER: OnceLock<Option<&ErrorWriter>> = OnceLock::new();
     match WRITER.get_or_init(ErrorWriter::start) {
         Some(writer) => writer.write(bytes),

@@ -1,5 +1,5 @@
 //! What tests do to files by POSIX names. What the system does not have fails, and its tests are listed as not run here
-//! (tests/platforms/wine.txt).
+//! (`not_under_wine` in tests/support).
 
 use std::ffi::OsStr;
 use std::fs::{Metadata, Permissions};
@@ -11,7 +11,7 @@ use super::io::{Errno, Result};
 use super::rights::XattrFlags;
 
 /// Permissions by modes: whether the owner may write.
-pub(crate) trait PermissionsExt {
+pub trait PermissionsExt {
     fn from_mode(mode: u32) -> Self;
 }
 
@@ -25,7 +25,7 @@ impl PermissionsExt for Permissions {
 }
 
 /// What metadata tell of owners and modes.
-pub(crate) trait MetadataExt {
+pub trait MetadataExt {
     fn mode(&self) -> u32;
     fn dev(&self) -> u64;
     fn ino(&self) -> u64;
@@ -57,26 +57,26 @@ impl MetadataExt for Metadata {
 
 /// A socket with a name in a folder.
 #[derive(Debug)]
-pub(crate) struct UnixListener;
+pub struct UnixListener;
 
 impl UnixListener {
-    pub(crate) fn bind(_: impl AsRef<Path>) -> io::Result<UnixListener> {
+    pub fn bind(_: impl AsRef<Path>) -> io::Result<UnixListener> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-pub(crate) fn chown(_: impl AsRef<Path>, _: Option<u32>, _: Option<u32>) -> io::Result<()> {
+pub fn chown(_: impl AsRef<Path>, _: Option<u32>, _: Option<u32>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     std::os::windows::fs::symlink_file(target, link)
 }
 
-pub(crate) fn setxattr(_: impl AsRef<Path>, _: &str, _: &[u8], _: XattrFlags) -> Result<()> {
+pub fn setxattr(_: impl AsRef<Path>, _: &str, _: &[u8], _: XattrFlags) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
-pub(crate) fn getxattr(_: impl AsRef<Path>, _: impl AsRef<OsStr>, _: impl Sized) -> Result<usize> {
+pub fn getxattr(_: impl AsRef<Path>, _: impl AsRef<OsStr>, _: impl Sized) -> Result<usize> {
     Err(Errno::NOTSUP)
 }

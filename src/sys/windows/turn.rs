@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn one_at_a_time_has_the_turn_of_a_folder_and_who_has_it_may_take_it_again() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let [one, other] = folders.each_ref().map(|dir| crate::sys::testing::open_folder(dir.path()));
+        let [one, other] = folders.each_ref().map(|dir| crate::testing::open_folder(dir.path()));
         if !sets_aside(&one) {
             return println!("SKIPPED: renames take one step here");
         }

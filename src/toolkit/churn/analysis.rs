@@ -1,6 +1,5 @@
 //! The analysis of one project: from its repository to the churn of each file.
 
-use crate::engine::stable_sort_by;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +14,8 @@ use super::present::present;
 use super::report::{AuthorCommits, Churn, FileChurn, Uncounted};
 use super::threads::count_all;
 use super::walk::{PeriodCommit, Walked, walk};
-use crate::engine::{Control, Error, FilePath, Workspace};
-use crate::sys::ffi::OsStrExt;
+use engine::{Control, Error, FilePath, Workspace};
+use sys::ffi::OsStrExt;
 
 /// Commits whose changes are held at a time: at first few, so that a short time is enough for some.
 const AT_A_TIME: usize = 1_024;
@@ -149,7 +148,7 @@ impl<'a> Sum<'a> {
                 Some(file_churn(row, path, exists, &self.walked.authors))
             })
             .collect();
-        stable_sort_by(&mut files, |one, other| {
+        files.sort_by(|one, other| {
             let key = |file: &FileChurn| std::cmp::Reverse((file.lines(), file.commits));
             key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
         });
@@ -180,9 +179,7 @@ fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Arc<Author>]) 
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
-    stable_sort_by(&mut list, |one, other| {
-        other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author))
-    });
+    list.sort_by(|one, other| other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author)));
     list
 }
 

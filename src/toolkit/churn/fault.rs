@@ -1,6 +1,6 @@
 //! Why the history of a repository cannot be analysed.
 
-use crate::engine::Error;
+use engine::Error;
 
 /// See the module.
 #[derive(Debug)]

@@ -156,7 +156,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::churn::diff::LineCounts;
+    use crate::churn::diff::LineCounts;
 
     /// A change that adds one line: `old>new` is a rename, `+name` a new file.
     fn change(text: &str) -> FileCounts {

@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 
 use analyzer_wire::{Answer, Hello, Language, Refusal, read_answer, read_hello, write_text};
 
-use crate::engine::{
-    Control, Error, Result, ToolFailure, ToolFailureKind, process_waited_for, start_process,
-};
+use engine::{Control, Error, Result, ToolFailure, ToolFailureKind, process_waited_for, start_process};
 
 /// How often a caller that waits checks whether its operation must stop.
 const TICK: Duration = Duration::from_millis(20);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use analyzer_wire::{FileReport, Language, MAX_BYTES, Refusal};
 
 use super::process::Analyzer;
-use crate::engine::{
+use engine::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, Control, Error, FileAnalyser, FileOutcome,
     FilePath, LeftOut, Result, SearchCounts, Unanalysed, Workspace,
 };
@@ -145,7 +145,7 @@ pub fn analyse_project(
     };
     if let Some(path) = path
         && !is_wanted(Path::new(path.as_str()))
-        && workspace.info_or_near(path, control)?.kind == crate::engine::EntryKind::File
+        && workspace.info_or_near(path, control)?.kind == engine::EntryKind::File
     {
         let problem = format!(
             "{} is no file of the toolchain's languages; expected a folder, or a file with one of {}",

@@ -1,6 +1,5 @@
 //! All templates of a server: the built-in ones and the operator's own. Finds, lists and searches them.
 
-use crate::engine::stable_sort_by;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -61,7 +60,7 @@ impl Catalogue {
                 .filter(|one| !own.broken.iter().any(|broken| broken.uri.as_ref() == Some(&one.uri))),
         );
         // Stable, so that of two with one URI the own one stays.
-        stable_sort_by(&mut templates, |a, b| a.uri.cmp(&b.uri));
+        templates.sort_by(|a, b| a.uri.cmp(&b.uri));
         templates.dedup_by(|b, a| a.uri == b.uri);
         Catalogue { templates, broken: own.broken }
     }
@@ -106,7 +105,7 @@ impl Catalogue {
             .map(|known| (strsim::normalized_damerau_levenshtein(&known.to_lowercase(), &wanted), known))
             .filter(|(likeness, _)| *likeness > 0.7)
             .collect();
-        stable_sort_by(&mut near, |a, b| b.0.total_cmp(&a.0));
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
         near.truncate(MAX_NEAR);
         near.into_iter().map(|(_, uri)| uri).collect()
     }
@@ -138,7 +137,7 @@ impl Catalogue {
         };
         let mut found: Vec<(f64, &Template)> = self.list(toolchain, None).map(scored).collect();
         found.retain(|(score, _)| *score > 0.0);
-        stable_sort_by(&mut found, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
         found
     }
 }

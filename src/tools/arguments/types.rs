@@ -3,7 +3,8 @@
 use super::argument::{Argument, EMPTY};
 use super::json::{Integer, integer};
 use super::value::Value;
-use crate::engine::{EncodingChoice, Error, FilePath, Result};
+use engine::{Error, FilePath, Result};
+use text::encoding::EncodingChoice;
 
 /// A text, which may be empty: new text for a file, without NUL, or with `ANY` whatever the file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::format::Reading;
-use crate::engine::Snippet;
+use text::text_edit::Snippet;
 
 /// The JSON Schema of the members that a program may rely on.
 pub(super) const SCHEMA: &str = concat!(

@@ -10,8 +10,10 @@ use super::data::{FilePreview, MatchLocation, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{EditNames, Reading};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
-use crate::engine::{EncodingChoice, Error, Found, Result, Snippet, Unmatched};
 use crate::tools::{ErrorText, Guide, LineBase};
+use engine::{Error, Result};
+use text::encoding::EncodingChoice;
+use text::text_edit::{Found, Snippet, Unmatched};
 
 /// Maximum number of matches that the text shows with their lines.
 const SHOWN: usize = 20;

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, SuggestedFix, ValidationError};
 use super::format::{Reading, read_call};
-use crate::engine::Snippet;
 use crate::tools::Members;
+use text::text_edit::Snippet;
 
 /// Maximum number of bytes shown of the text searched for.
 const SEARCHED: usize = 4_000;
 
 /// The part of an old_text that is shown; the client has the rest.
 pub(super) fn start_of(old_text: &str) -> &str {
-    &old_text[..crate::engine::char_boundary(old_text.as_bytes(), SEARCHED)]
+    &old_text[..text::lines::char_boundary(old_text.as_bytes(), SEARCHED)]
 }
 
 pub(super) fn searched(old_text: &str) -> String {

@@ -1,7 +1,8 @@
 //! Describes differences and positions in words.
 
-use crate::engine::{Difference, DifferenceKind, Encoding, EncodingChoice, InputError, Similar, Snippet};
 use crate::tools::LineBase;
+use text::encoding::{Encoding, EncodingChoice};
+use text::text_edit::{Difference, DifferenceKind, InputError, Similar, Snippet};
 
 /// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;

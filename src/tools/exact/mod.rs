@@ -13,14 +13,15 @@ pub(super) use self::format::EditNames;
 
 use std::path::Path;
 
-use crate::engine::{
-    ChangeOptions, Control, Diff, EncodingChoice, Error, FilePath, InParts, NamePolicy, NameProblem, Result,
-    TextEdit, TextEdits, TextLimits, Workspace, plan_text_edits, unified,
-};
-use crate::sys::path::{is_absolute, with_slashes};
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::{Call, Guide, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, ToolNames};
+use engine::{ChangeOptions, Control, Error, FilePath, NamePolicy, NameProblem, Result, Workspace};
+use sys::path::{is_absolute, with_slashes};
+use text::diff::{Diff, unified};
+use text::encoded_edit::InParts;
+use text::encoding::EncodingChoice;
+use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
@@ -299,7 +300,7 @@ pub(super) fn explain(
 
 /// The result of a call, or of a dry run.
 struct Done {
-    applied: Vec<crate::engine::Applied>,
+    applied: Vec<text::text_edit::Applied>,
     diff: Diff,
     changed: bool,
     created: bool,

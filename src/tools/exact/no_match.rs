@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, EditNames, Reading, read_call};
-use crate::engine::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
 use crate::tools::Members;
+use text::text_edit::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
 
 /// Maximum number of bytes shown of a line that stands for text left out.
 const SHOWN: usize = 100;
@@ -109,7 +109,7 @@ fn lines(first: usize, last: usize) -> String {
 }
 
 fn start_of_line(line: &str) -> &str {
-    &line[..crate::engine::char_boundary(line.as_bytes(), SHOWN)]
+    &line[..text::lines::char_boundary(line.as_bytes(), SHOWN)]
 }
 
 fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::data::{EditApplied, Preview};
 use super::{Done, Members, OutputKinds, Reply};
-use crate::engine::{Snippet, TextEdits};
 use crate::tools::diff_text::push_diff;
+use text::text_edit::{Snippet, TextEdits};
 
 /// Maximum number of edits listed one by one in the text.
 const TOLD: usize = 10;

@@ -3,10 +3,9 @@
 use serde_json::json;
 
 use super::Guide;
-use crate::engine::{
-    EncodingChoice, Error, Likely, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant,
-};
 use crate::tools::{LineBase, command_failure, encoding_failure};
+use engine::{Error, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant};
+use text::encoding::{EncodingChoice, Likely};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;

@@ -1,8 +1,10 @@
 //! The exact message of an error, by contract 7. Says nothing of what to do.
 
 use super::BUSY_SECONDS;
-use crate::engine::{Encoding, Error, Found, Unencodable, Unmatched};
 use crate::tools::{LineBase, command_failure, encoding_failure};
+use engine::Error;
+use text::encoding::{Encoding, Unencodable};
+use text::text_edit::{Found, Unmatched};
 
 /// The message of `error`. `timeout` is `--timeout` in seconds.
 pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {

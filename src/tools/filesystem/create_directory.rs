@@ -1,10 +1,10 @@
 //! `create_directory`: a folder and its missing parents.
 
 use super::CONTENT;
-use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "create_directory",

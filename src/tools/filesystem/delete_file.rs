@@ -1,10 +1,10 @@
 //! `delete_file`: deletes a file, a link or a folder.
 
 use super::CONTENT;
-use crate::engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "delete_file",

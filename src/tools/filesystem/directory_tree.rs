@@ -3,13 +3,14 @@
 use serde_json::json;
 
 use super::CONTENT;
-use crate::engine::{Control, EntryKind, FilePath, GlobBudget, Result, TreeExclude, WalkOptions, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::near::of_folder;
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
+use engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
+use text::glob::{GlobBudget, TreeExclude};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "directory_tree",

@@ -1,20 +1,20 @@
 //! `edit_file`: replaces exact text by text, and answers with a diff.
 
-use std::borrow::Cow;
-
 use serde_json::json;
 
 use super::{CONTENT, version_meta};
-use crate::engine::{
-    ChangeOptions, Control, EditPlan, EncodingChoice, Error, FilePath, FileVersion, Found, InParts, LineDiff,
-    LineIndex, MAX_LINE_EDITS, Result, Splice, TextEdit, TextEdits, TextLimits, Tolerant, Workspace,
-    changed_lines, plan_decoded, plan_diff, plan_text_edits, tolerant,
-};
 use crate::tools::arguments::{Count, List, Request, Takes, Text, arguments};
 use crate::tools::exact::{self, EditNames};
 use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{found_encoding, with_likely_encoding};
 use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeOptions, Control, Error, FilePath, FileVersion, Result, Workspace};
+use text::encoded_edit::{InParts, plan_decoded};
+use text::encoding::EncodingChoice;
+use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
+use text::lines::LineIndex;
+use text::text_edit::{TextEdit, TextEdits, TextLimits};
+use text::tolerant::{self, TolerantEdits};
 
 /// The names of this tool.
 const NAMES: EditNames = EditNames {
@@ -193,8 +193,10 @@ impl EditFile {
             max_bytes: workspace.options().max_bytes,
             memory: workspace.plan_memory(),
         };
+        let edits = TolerantEdits { edits: &self.edits, first_line: self.guide.base.first() };
         let in_text = |index: &LineIndex, old: &[u8], is_stored: bool| {
-            let Some(plan) = self.plan(index, (old, is_stored), limits, control)? else { return Ok(None) };
+            let planned = tolerant::plan(&edits, index, (old, is_stored), limits, control)?;
+            let Some(plan) = planned else { return Ok(None) };
             let places = plan.count();
             if !self.with_diff {
                 return Ok(Some((plan, (places, None))));
@@ -240,105 +242,6 @@ impl EditFile {
         format!("{would} {places} {unit} in {}", self.path.sent())
     }
 
-    /// The changes in the text. `is_stored`: its bytes are those of the file, not decoded. `None` if they do not match the index.
-    fn plan<'p>(
-        &'p self,
-        index: &LineIndex,
-        (old, is_stored): (&[u8], bool),
-        limits: TextLimits,
-        control: &Control,
-    ) -> Result<Option<EditPlan<'p>>> {
-        match plan_text_edits(index, old, &self.edits, limits, control) {
-            Err(Error::Unmatched(unmatched)) if matches!(unmatched.found, Found::Nothing(_)) => {
-                if self.edits.edits().len() == 1 {
-                    // No text is copied, however long it is.
-                    let splice = self.tolerantly(0, old, index, limits, Error::Unmatched(unmatched))?;
-                    return Ok(match is_stored {
-                        true => EditPlan::new(vec![splice], old),
-                        false => EditPlan::new(changed_lines(old, splice.at, &splice.text), old),
-                    });
-                }
-                // The edits are applied to a copy. What is between them would be encoded anew, perhaps as other bytes.
-                if !is_stored || old.len() as u64 > limits.max_bytes {
-                    return Err(Error::Unmatched(unmatched));
-                }
-                let Some(new) = self.one_by_one(old, limits, control)? else { return Ok(None) };
-                let splice = whole_difference(old, new);
-                Ok(EditPlan::new(vec![splice], old))
-            }
-            planned => Ok(planned?.map(|planned| planned.plan)),
-        }
-    }
-
-    /// The new text, with each edit applied alone; one that is not found exactly is looked for without regard to
-    /// indentation. `None` if the bytes are no text any more.
-    fn one_by_one(&self, old: &[u8], limits: TextLimits, control: &Control) -> Result<Option<Vec<u8>>> {
-        let mut text = old.to_vec();
-        let edits = self.edits.edits();
-        for (number, edit) in edits.iter().enumerate() {
-            control.check()?;
-            let Ok(index) = LineIndex::build(&text) else { return Ok(None) };
-            let single = TextEdits::new(vec![edit.clone()]);
-            let plan = match plan_text_edits(&index, &text, &single, limits, control) {
-                Ok(planned) => planned.map(|planned| planned.plan),
-                Err(Error::Unmatched(mut unmatched)) => {
-                    (unmatched.edit, unmatched.edits) = (number, edits.len());
-                    let is_missing = matches!(unmatched.found, Found::Nothing(_));
-                    let error = Error::Unmatched(unmatched);
-                    if !is_missing {
-                        return Err(error);
-                    }
-                    let splice = self.tolerantly(number, &text, &index, limits, error)?;
-                    EditPlan::new(vec![splice], &text)
-                }
-                Err(error) => return Err(error),
-            };
-            let Some(plan) = plan else { return Ok(None) };
-            let (size, max) = (plan.len_after(text.len()) as u64, old.len() as u64 + limits.max_bytes);
-            if size > max {
-                return Err(Error::TooLarge { size, max, is_result: true });
-            }
-            let mut new = Vec::with_capacity(size as usize);
-            // A write to a vector cannot fail.
-            let _ = plan.write_to(&text, &mut new);
-            text = new;
-        }
-        Ok(Some(text))
-    }
-
-    /// The change of one edit that is not found exactly. `error` is the error if it fits nowhere.
-    fn tolerantly(
-        &self,
-        number: usize,
-        text: &[u8],
-        index: &LineIndex,
-        limits: TextLimits,
-        error: Error,
-    ) -> Result<Splice<'static>> {
-        let edit = &self.edits.edits()[number];
-        if edit.occurrences != 1 || edit.old_text.is_empty() {
-            return Err(error);
-        }
-        let most = limits.max_bytes as usize;
-        let refuse = |problem: String| {
-            Err(Error::InvalidArguments { at: format!("edits[{number}].oldText"), problem })
-        };
-        match tolerant(text, &edit.old_text, &edit.new_text, index.break_kinds(), most) {
-            Tolerant::None => Err(error),
-            Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
-            Tolerant::Several { lines, total } => {
-                let lines: Vec<String> =
-                    lines.iter().map(|line| (*line as u64 + self.guide.base.first()).to_string()).collect();
-                refuse(format!(
-                    "it is not in the file to the letter, and without regard to indentation it fits {total} places, at \
-                     lines {}; expected the exact text of one place",
-                    lines.join(", ")
-                ))
-            }
-            Tolerant::One { range, new_text } => Ok(Splice { at: range, text: Cow::Owned(new_text) }),
-        }
-    }
-
     /// The diff in a fence of backquotes that it does not hold, within the answer limit.
     fn fenced(&self, diff: LineDiff, mut meta: Members) -> (String, Members) {
         let LineDiff { text: mut diff, lines, left_out, .. } = diff;
@@ -370,12 +273,4 @@ impl EditFile {
         }
         (format!("{fence}diff\n{diff}{fence}\n\n"), meta)
     }
-}
-
-/// One splice that makes `new` of `old`.
-fn whole_difference(old: &[u8], new: Vec<u8>) -> Splice<'static> {
-    let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let rest = old.len().min(new.len()) - start;
-    let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
-    Splice { at: start..old.len() - end, text: Cow::Owned(new[start..new.len() - end].to_vec()) }
 }

@@ -1,10 +1,10 @@
 //! `get_file_info`: what the system tells of a file or folder.
 
 use super::{CONTENT, format};
-use crate::engine::{Control, EntryKind, FilePath, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, EntryKind, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "get_file_info",

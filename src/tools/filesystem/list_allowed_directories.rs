@@ -1,10 +1,10 @@
 //! `list_allowed_directories`: the served folders.
 
 use super::CONTENT;
-use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_allowed_directories",

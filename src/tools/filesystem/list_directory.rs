@@ -1,11 +1,11 @@
 //! `list_directory`: the entries of a folder, and of the folders in it down to a depth.
 
 use super::CONTENT;
-use crate::engine::{Control, FilePath, Result, Workspace};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::listing::Listing;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_directory",
@@ -72,9 +72,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::engine::Progress;
     use crate::tools::filesystem::{directory_tree, list_directory_with_sizes};
     use crate::tools::{LineBase, ToolNames};
+    use engine::Progress;
 
     #[test]
     fn a_list_of_a_folder_tells_how_many_entries_it_has_met() {
@@ -82,7 +82,7 @@ mod tests {
         (0..9).for_each(|n| std::fs::write(folder.path().join(format!("f{n}")), "").unwrap());
         let options = ParseOptions {
             base: LineBase::One,
-            names: crate::engine::NamePolicy::Paths,
+            names: engine::NamePolicy::Paths,
             paths: true,
             folders: workspace.folder_paths(),
             limit: Some(1_024),

@@ -1,22 +1,21 @@
 //! `list_directory_with_sizes`: the entries of a folder with their sizes, and their sum.
 
-use crate::engine::stable_sort_by;
 use std::cmp::Reverse;
 
 use serde_json::json;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{CONTENT, format, list_directory};
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep,
-    Workspace,
-};
 use crate::tools::arguments::{Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
 use crate::tools::near::of_folder;
 use crate::tools::walking::{SHARES_OF_ANSWER, TIME, kept, looked_at_so_far, note, path_kept, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use engine::{
+    Control, EntryKind, Error, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep,
+    Workspace,
+};
 
 /// Width of the names and of the sizes.
 const NAME_WIDTH: usize = 30;
@@ -104,7 +103,7 @@ impl Call for ListWithSizes {
         };
         let (mut entries, is_late) =
             control.leaving_time(SHARES_OF_ANSWER, || sized_entries(&mut walk, control))?;
-        stable_sort_by(&mut entries, |one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
+        entries.sort_by(|one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
         // What the cursor names may be gone: the list goes on behind its place.
         let skipped = match cursor {

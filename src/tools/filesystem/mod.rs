@@ -19,9 +19,9 @@ pub(super) mod read_text_file;
 pub(super) mod search_files;
 pub(super) mod write_file;
 
-use crate::engine::{FileVersion, Result};
 use crate::tools::Members;
 use crate::tools::arguments::{Argument, Value};
+use engine::{FileVersion, Result};
 
 /// The schema of the data of all tools but one.
 pub(super) const CONTENT: &str =

@@ -9,12 +9,11 @@ use serde_json::value::RawValue;
 use std::path::Path;
 
 use super::version_meta;
-use crate::engine::{
-    Control, EncodingChoice, EncodingSource, Error, FileKind, FilePath, Result, TextEncoding, ToolFailure,
-    ToolFailureKind, Workspace, kind_of,
-};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Guide, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
+use engine::{Control, Error, FilePath, Result, ToolFailure, ToolFailureKind, Workspace};
+use text::encoding::{EncodingChoice, EncodingSource, TextEncoding};
+use text::file_kind::{FileKind, kind_of};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_media_file",

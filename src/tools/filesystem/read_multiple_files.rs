@@ -7,12 +7,13 @@ use serde_json::json;
 
 use super::CONTENT;
 use super::read_text_file::READER;
-use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Argument, Line, List, Request, Takes, Value, arguments, is_object};
 use crate::tools::encoding_failure::escapes;
 use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{TextForm, TextPage, WantedText, found_encoding};
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use text::encoding::EncodingChoice;
 
 /// Maximum number of files in one call.
 const MAX_FILES: usize = 1_000;

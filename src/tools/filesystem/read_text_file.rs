@@ -1,12 +1,13 @@
 //! `read_text_file`, and its older name `read_file`: a text file, its beginning, its end, or a range of its lines.
 
 use super::CONTENT;
-use crate::engine::{Control, EncodingChoice, Error, FilePath, LineRange, Result, TextPart, Workspace};
 use crate::tools::arguments::{Count, Line, Natural, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {
     name: READER.tool,

@@ -3,11 +3,6 @@
 use serde_json::json;
 
 use super::CONTENT;
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, Glob, GlobBudget, Result, WalkOptions, Workspace,
-    with_literal_brackets,
-};
-use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
@@ -15,6 +10,9 @@ use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
+use engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, Workspace};
+use sys::path::{told, with_slashes};
+use text::glob::{Glob, GlobBudget, with_literal_brackets};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "search_files",

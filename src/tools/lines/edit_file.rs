@@ -1,11 +1,11 @@
 //! `edit_file`: changes by line number, and appended text (contract 4).
 
-use crate::engine::{
-    Control, Diff, Edited, Error, FilePath, LineEdit, LineEdits, Operation, Result, Workspace, unified,
-};
 use crate::tools::arguments::{Argument, Keyword, Later, Line, List, Request, Takes, Text, Value, arguments};
 use crate::tools::diff_text::{MAX_DIFF, push_diff};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
+use engine::{Control, Edited, Error, FilePath, Result, Workspace};
+use text::diff::{Diff, unified};
+use text::line_edit::{LineEdit, LineEdits, Operation};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::engine::{
-    Control, FileEntry, FilePath, Glob, LeftOut, ListOptions, Listing, NamePolicy, Result, Workspace,
-};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::timestamp::{push_timestamp, timestamp};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
+use engine::{Control, FileEntry, FilePath, LeftOut, ListOptions, Listing, NamePolicy, Result, Workspace};
+use text::glob::Glob;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_files",

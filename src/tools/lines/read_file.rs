@@ -3,11 +3,12 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace, char_boundary};
 use crate::tools::arguments::{Line, Request, StartLine, Takes, arguments};
 use crate::tools::encoding_failure::likely_name;
 use crate::tools::numbered::{Numbering, count_breaks, numbered};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace};
+use text::lines::char_boundary;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_file",

@@ -3,13 +3,13 @@
 //! Knows no arguments and no text of an answer but that of the balance.
 
 use super::best::{Best, Place, state_of_file};
-use crate::engine::{
-    Control, EntryKind, Error, Glob, LateStats, LeftOut, Result, StatResult, Walk, WalkOptions, WalkStep,
-    Workspace,
-};
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::walking::{Start, shown};
+use engine::{
+    Control, EntryKind, Error, LateStats, LeftOut, Result, StatResult, Walk, WalkOptions, WalkStep, Workspace,
+};
+use text::glob::Glob;
 
 /// In which order files are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

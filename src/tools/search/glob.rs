@@ -6,10 +6,6 @@ use super::best::{Best, Place};
 use super::found::{Search, Sort};
 use super::hints;
 use super::pattern::{Pattern, names_hidden};
-use crate::engine::{
-    Control, EntryKind, Error, FilePath, GlobBudget, Result, RootedGlob, WalkOptions, WalkOrder, Workspace,
-};
-use crate::sys::path::told;
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
@@ -18,6 +14,9 @@ use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, entry_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
+use engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
+use sys::path::told;
+use text::glob::{GlobBudget, RootedGlob};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "glob",

@@ -8,13 +8,14 @@ use self::content::LineForm;
 use self::place::Place;
 use self::run::Run;
 use self::wanted_files::{Chosen, Globs};
-use crate::engine::{Control, EncodingChoice, Error, FilePath, Pattern, PatternOptions, Result, Workspace};
 use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::near::GlobInPath;
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
+use engine::{Control, Error, FilePath, Pattern, PatternOptions, Result, Workspace};
+use text::encoding::EncodingChoice;
 
 mod content;
 mod cut_line;

@@ -3,11 +3,12 @@
 use serde_json::json;
 
 use super::pattern::Pattern;
-use crate::engine::{Control, EntryKind, FilePath, Glob, NamePolicy, Result, WalkOptions, Workspace};
-use crate::sys::path::told;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::near::Near;
 use crate::tools::walking::{Start, shown_line};
+use engine::{Control, EntryKind, FilePath, NamePolicy, Result, WalkOptions, Workspace};
+use sys::path::told;
+use text::glob::Glob;
 
 /// Lines for a pattern that matches nothing in `starts`, where walks have these options.
 pub(super) fn hints(

@@ -4,11 +4,10 @@
 
 use std::borrow::Cow;
 
-use crate::engine::{
-    Error, FilePath, Glob, GlobBudget, GlobError, Result, RootedGlob, is_literal, with_literal_brackets,
-};
-use crate::sys::path::{is_absolute, root, with_slashes};
 use crate::tools::{ParseOptions, wrong_pattern};
+use engine::{Error, FilePath, Result};
+use sys::path::{is_absolute, root, with_slashes};
+use text::glob::{Glob, GlobBudget, GlobError, RootedGlob, is_literal, with_literal_brackets};
 
 /// See the module.
 #[derive(Debug)]

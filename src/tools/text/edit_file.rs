@@ -5,15 +5,15 @@
 use std::sync::Arc;
 
 use super::edited::Edited;
-use crate::engine::{
-    ChangeOptions, ChangeScope, Control, EVERYTHING, Encoding, EncodingChoice, Error, FilePath, FileVersion,
-    IfMissing, InParts, Result, TextChange, TextLimits, Workspace, plan_text_change,
-};
 use crate::tools::arguments::{Keyword, Request, Takes, Text, arguments};
 use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::exact::{self, EditNames};
 use crate::tools::text_page::{with_likely_encoding, with_place};
 use crate::tools::{Call, ErrorText, Guide, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeOptions, Control, Error, FilePath, FileVersion, Result, Workspace};
+use text::encoded_edit::{ChangeScope, EVERYTHING, IfMissing, InParts, TextChange, plan as plan_text_change};
+use text::encoding::{Encoding, EncodingChoice};
+use text::text_edit::TextLimits;
 
 /// Bytes of an answer besides the diff and the path.
 const FRAME: usize = 768;

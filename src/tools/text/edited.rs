@@ -5,13 +5,16 @@ use std::ops::RangeInclusive;
 
 use serde_json::json;
 
-use crate::engine::{Diff, FileVersion, Rewritten, TextDone, TextEncoding};
 use crate::tools::diff_text::push_diff;
 use crate::tools::filesystem::version_meta;
 use crate::tools::limited::content;
 use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::text_page::found_encoding;
 use crate::tools::{LineBase, OutputKinds, Reply};
+use engine::FileVersion;
+use text::diff::Diff;
+use text::encoded_edit::{Rewritten, TextDone};
+use text::encoding::TextEncoding;
 
 /// What became of a call.
 pub(super) struct Edited<'e> {

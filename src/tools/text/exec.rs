@@ -3,12 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::engine::{
-    CommandEnd, CommandRequest, CommandStatus, Control, FilePath, Output, Result, Workspace,
-};
 use crate::tools::arguments::{Request, Takes, Text, UpTo, arguments};
 use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{CommandEnd, CommandRequest, CommandStatus, Control, FilePath, Output, Result, Workspace};
 
 /// The longest time of a command, in seconds.
 const LONGEST: u64 = 300;

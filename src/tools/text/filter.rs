@@ -5,10 +5,6 @@
 use serde_json::json;
 
 use super::no_match::no_match;
-use crate::engine::{
-    Control, EncodingChoice, EncodingSource, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan,
-    LinesRead, Pattern, PatternOptions, Result, Workspace, behind_break, char_boundary, line_end,
-};
 use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
 use crate::tools::numbered::count_breaks;
@@ -16,6 +12,12 @@ use crate::tools::page_call::room_for_last_line;
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::text_page::{Reader, found_encoding, with_likely_encoding};
 use crate::tools::{LineBase, Members, OutputKinds, Reply};
+use engine::{
+    Control, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan, LinesRead, Pattern, PatternOptions,
+    Result, Workspace, behind_break, line_end,
+};
+use text::encoding::{EncodingChoice, EncodingSource};
+use text::lines::char_boundary;
 
 /// Matching lines that are looked for at once.
 const HITS: usize = 1_024;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::engine::{Control, Pattern, PatternOptions};
 use crate::tools::balance::several;
 use crate::tools::near_patterns::NearPattern;
+use engine::{Control, Pattern, PatternOptions};
 
 /// The longest time for all further reads of one call. Reads of a small file take this only on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(1);

@@ -3,14 +3,13 @@
 //! What needs no look at each line is a page of the text; the other calls filter its lines.
 
 use super::filter::{Filter, LineForm};
-use crate::engine::{
-    Control, EncodingChoice, Error, FilePath, LineEnd, LineRange, LineSpan, Result, TextPart, Workspace,
-};
 use crate::tools::arguments::{Natural, Request, StartLine, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use engine::{Control, Error, FilePath, LineEnd, LineRange, LineSpan, Result, TextPart, Workspace};
+use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {
     name: READER.tool,

@@ -1,11 +1,11 @@
 //! `view`: `read_file` by another name, which also lists folders (contract 15).
 
 use super::read_file::{self, ReadArguments, ReadText};
-use crate::engine::{Control, EntryKind, Error, FilePath, Result, Workspace};
 use crate::tools::arguments::{Argument, Request, Takes, Value};
 use crate::tools::listing::Listing;
 use crate::tools::text_page::Reader;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{Control, EntryKind, Error, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: READER.tool,

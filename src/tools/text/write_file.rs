@@ -1,11 +1,12 @@
 //! `write_file`: the whole content of a file, in any encoding (contract 15).
 
-use crate::engine::{ChangeOptions, Control, EncodingChoice, FilePath, FileVersion, Result, Workspace};
 use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::filesystem::version_meta;
 use crate::tools::limited::content;
 use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
+use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "write_file",

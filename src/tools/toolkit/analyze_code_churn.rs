@@ -6,12 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::json;
 
 use self::shown::Shown;
-use crate::engine::{Control, Error, FilePath, Result, Workspace};
-use crate::toolkit::churn::{Fault, analyze, hot_spots};
-use crate::toolkit::complexity;
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::walking::starts;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
+use ::toolkit::churn::{Fault, analyze, hot_spots};
+use ::toolkit::complexity;
+use engine::{Control, Error, FilePath, Result, Workspace};
 
 mod data;
 mod shown;

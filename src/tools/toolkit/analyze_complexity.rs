@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use self::findings::{Findings, Thresholds};
-use crate::engine::{Control, FilePath, Result, Workspace};
-use crate::toolkit::complexity::{Language, analyse_project};
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, arguments};
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, memory};
+use ::toolkit::complexity::{Language, analyse_project};
+use engine::{Control, FilePath, Result, Workspace};
 
 mod data;
 mod findings;

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::cut_text::{cut_meta, cut_text};
 use super::template_parameters::{TemplateParameters, short_call};
 use super::{scaffold_project, template_failure};
-use crate::engine::{Control, FilePath, Result, Workspace};
-use crate::toolkit::templates::served;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use ::toolkit::templates::served;
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "generate_template",

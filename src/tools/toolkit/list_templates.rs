@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::template_rows::{Rows, there_are};
-use crate::engine::{Control, FilePath, Result, Workspace};
-use crate::toolkit::templates::served;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use ::toolkit::templates::served;
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_templates",

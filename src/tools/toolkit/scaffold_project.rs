@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::cut_text::{cut_meta, cut_text};
 use super::template_failure;
 use super::template_parameters::{TemplateParameters, short_call};
-use crate::engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
-use crate::sys::path::{told, with_slashes};
-use crate::toolkit::templates::{Generated, generate_project, served};
 use crate::tools::arguments::{List, Natural, Request, Takes, arguments};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+use ::toolkit::templates::{Generated, generate_project, served};
+use engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
+use sys::path::{told, with_slashes};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "scaffold_project",

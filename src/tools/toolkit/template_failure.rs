@@ -1,8 +1,8 @@
 //! The failures of the tools for templates, as errors with their texts (contract 16).
 
-use crate::engine::{Error, ToolFailure, ToolFailureKind, ValueProblem};
-use crate::toolkit::templates::{FORM, GenerateError, LookupError, Problem, ProjectError};
 use crate::tools::shortened;
+use ::toolkit::templates::{FORM, GenerateError, LookupError, Problem, ProjectError};
+use engine::{Error, ToolFailure, ToolFailureKind, ValueProblem};
 
 /// The most problems that a text names. Programs get all of them.
 const SHOWN: usize = 50;

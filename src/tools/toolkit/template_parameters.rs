@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use crate::engine::Result;
-use crate::toolkit::templates::SentValue;
 use crate::tools::arguments::{Argument, Value};
+use ::toolkit::templates::SentValue;
+use engine::Result;
 
 /// The longest object, in bytes: texts of templates are shorter, and many small values take much memory.
 const MAX_JSON: usize = 1 << 20;

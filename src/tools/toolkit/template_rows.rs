@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::{FilePath, Result, Workspace};
-use crate::toolkit::templates::{Parameter, ParameterValue, Template, served};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Members, OutputKinds, Reply, wrong_cursor};
+use ::toolkit::templates::{Parameter, ParameterValue, Template, served};
+use engine::{FilePath, Result, Workspace};
 
 /// The longest line of parameters behind a list, in bytes.
 const SHARED: usize = 300;

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::template_failure::{self, problem_lines};
 use super::template_parameters::TemplateParameters;
-use crate::engine::{Control, FilePath, Result, Workspace};
-use crate::toolkit::templates::{Problem, served};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
+use ::toolkit::templates::{Problem, served};
+use engine::{Control, FilePath, Result, Workspace};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "validate_template",

@@ -5,11 +5,11 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::Pages;
 use super::exposition::Exposition;
-use crate::engine::WaitCounts;
 use crate::exec::{BOUNDS, METRICS, OperationCounts};
-use crate::sys::memory;
-use crate::sys::process::cpu_time;
 use crate::transport::net::traffic::TRAFFIC;
+use engine::WaitCounts;
+use sys::memory;
+use sys::process::cpu_time;
 
 /// All figures as text.
 pub(super) fn text(pages: &Pages) -> String {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use crate::engine::Workspace;
 use crate::exec::Executor;
+use engine::Workspace;
 
 /// Whether the server is about to stop.
 #[derive(Debug, Clone, Default)]

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime};
 use super::admin_site::AdminSite;
 use super::checks::{Allowed, Checks};
 use super::listener::{Connections, Listener, Site};
-use crate::engine::Workspace;
 use crate::exec::Executor;
 use crate::transport::admin::{Draining, Pages};
 use crate::transport::net::connection_limit::ConnectionLimit;
+use engine::Workspace;
 
 /// Most connections at once. A further one takes the place of the one that says nothing longest.
 const CONNECTIONS: usize = 64;

@@ -21,13 +21,13 @@ use super::admin_site::AdminSite;
 use super::body::AnswerBody;
 use super::response::{Unheard, WorkingBody};
 use crate::protocol::BLOCK;
-use crate::sys::io::Errno;
-use crate::sys::net::limit_unsent;
 use crate::transport::net::connection_limit::{ConnectionLimit, Place};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::traffic::{TRAFFIC, Traffic};
 use crate::transport::net::wire::{Client, Wire};
 use crate::transport::net::write_timeout::WriteTimeout;
+use sys::io::Errno;
+use sys::net::limit_unsent;
 
 /// Longest time in which a client reads nothing of its answer.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(30);

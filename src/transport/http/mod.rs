@@ -32,10 +32,10 @@ use super::net::block_pool;
 use super::net::connection_limit::{ConnectionLimit, max_connections};
 use super::process::{allocator, shutdown, stats::ProcessStats};
 use super::{Shared, check_descriptors};
-use crate::engine::Budget;
 use crate::exec::{self, Executor};
-use crate::sys::io::Errno;
-use crate::sys::process::processors;
+use sys::io::Errno;
+use sys::process::processors;
+use text::budget::Budget;
 
 /// Longest time between two requests of a connection, and for the head of one.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);

@@ -18,13 +18,13 @@ use super::body::AnswerBody;
 use super::checks::{HttpRefusal, Target, accepts_events, mcp_headers};
 use super::events::Reader;
 use super::response::{Unheard, at_once};
-use crate::engine::Share;
 use crate::exec::Received;
 use crate::protocol::{Headers, OVER_RATE, Step, code};
 use crate::transport::net::body_buffer::{BodyBuffer, SHORT};
 use crate::transport::net::connection_limit::{Activity, Phase};
 use crate::transport::net::rate_limit::RateLimit;
 use crate::transport::net::wire::Client;
+use text::budget::Share;
 
 /// Longest time for a body, plus a second for every [`BODY_SECOND`] bytes received.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -32,7 +32,7 @@ impl BodyBuffer {
             // If the system has no address space for a map, the bytes stay on the heap.
             self.long = MmapMut::map_anon(self.max).ok().map(|mut map| {
                 // With transparent huge pages, the first byte would take 2 MB.
-                crate::sys::memory::no_huge_pages(&map);
+                sys::memory::no_huge_pages(&map);
                 let short = std::mem::take(&mut self.short);
                 map[..short.len()].copy_from_slice(&short);
                 self.len = short.len();

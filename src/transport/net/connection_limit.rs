@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::exec::ClientId;
-use crate::sys::process::raise_open_file_limit;
+use sys::process::raise_open_file_limit;
 
 /// Most connections if there are enough descriptors.
 const MAX_CONNECTIONS: usize = 2_000;

@@ -20,7 +20,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::connection_limit::Activity;
 use super::traffic::Traffic;
-use crate::sys::net::wait_for_reset;
+use sys::net::wait_for_reset;
 
 /// The first byte of every answer: `HTTP/1.1 200 OK`.
 const FIRST_BYTE: &[u8] = b"H";

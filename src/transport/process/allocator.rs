@@ -61,8 +61,8 @@ fn checked(at: *mut u8) -> *mut u8 {
 fn no_memory() {
     if is_starting() {
         wait_unless_first();
-        crate::sys::stdio::write_error(NO_MEMORY);
-        crate::sys::process::exit_at_once(1)
+        sys::stdio::write_error(NO_MEMORY);
+        sys::process::exit_at_once(1)
     }
 }
 
@@ -86,8 +86,8 @@ pub fn started() {
 
 /// Settles what becomes of the heap of a thread that ends. Call it once, before threads start.
 pub(in crate::transport) fn prepare() {
-    crate::sys::memory::limit_arenas();
-    crate::sys::memory::at_thread_end(leave_heap);
+    sys::memory::limit_arenas();
+    sys::memory::at_thread_end(leave_heap);
 }
 
 /// Leaves the heap of this thread to other threads. Without it a thread that ends would take its memory along.

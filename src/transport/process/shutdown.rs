@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::sys::signal::StopSignals;
+use sys::signal::StopSignals;
 
 /// How long requests in progress may run after a signal. The whole stop takes at most 2 s.
 pub const GRACE: Duration = Duration::from_millis(1_500);

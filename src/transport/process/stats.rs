@@ -13,12 +13,12 @@ use tokio::task::unconstrained;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::allocator;
-use crate::engine;
 use crate::exec::{FailureKey, METRICS};
 use crate::protocol::Category;
-use crate::sys::memory::{self, MemoryUse};
-use crate::sys::process::cpu_time;
-use crate::sys::signal::StatusSignal;
+use engine;
+use sys::memory::{self, MemoryUse};
+use sys::process::cpu_time;
+use sys::signal::StatusSignal;
 
 /// The target of lines that the operator requests; shown at every level.
 pub const ASKED: &str = "asked";

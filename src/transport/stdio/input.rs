@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::engine::BOM;
-use crate::sys::event::Wake;
-use crate::sys::stdio::{InputWait, read_input, wait_for_input};
 use crate::transport::net::body_buffer::BodyBuffer;
 use crate::transport::net::traffic::TRAFFIC;
+use sys::event::Wake;
+use sys::stdio::{InputWait, read_input, wait_for_input};
+use text::lines::BOM;
 
 /// The result of a wait for input.
 pub(super) enum ReadResult {

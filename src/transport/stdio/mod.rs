@@ -26,8 +26,8 @@ use crate::exec::{self, BatchError, Ended, Executor, Notify, Pipeline, Task};
 use crate::protocol::{
     Answer, ConnectionState, Id, NO_ROOM, PendingCall, Service, Session, Step, code, refusal,
 };
-use crate::sys::event::Wake;
-use crate::sys::stdio::{grow_output, start_input};
+use sys::event::Wake;
+use sys::stdio::{grow_output, start_input};
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 64 * 1024;

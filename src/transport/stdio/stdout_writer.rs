@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::exec::{Notification, caught};
 use crate::protocol::{Answer, BLOCK, Pulled};
-use crate::sys::stdio::write_output;
 use crate::transport::net::traffic::TRAFFIC;
+use sys::stdio::write_output;
 
 /// Bytes of a long answer that are written at once. Each write wakes the client; more bytes would not fit
 /// into the CPU cache.

@@ -35,6 +35,7 @@ fn without_the_flag_there_is_no_such_tool() {
 
 #[test]
 fn with_the_flag_it_is_offered_as_a_tool_that_can_destroy() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         let tools = tools(server);
         let tool = tools.iter().find(|tool| tool["name"] == "exec").expect("exec");
@@ -49,6 +50,7 @@ fn with_the_flag_it_is_offered_as_a_tool_that_can_destroy() {
 
 #[test]
 fn the_start_warns_that_it_is_no_sandbox() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     let warning = server.stderr();
@@ -63,6 +65,7 @@ fn the_start_warns_that_it_is_no_sandbox() {
 
 #[test]
 fn a_start_that_would_let_anybody_run_commands_is_refused() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let dir = format!("--dir={}", folder.path().display());
     for (flags, parts) in [
@@ -81,6 +84,7 @@ fn a_start_that_would_let_anybody_run_commands_is_refused() {
 
 #[test]
 fn over_http_no_command_runs_without_the_token() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = http(&folder, &[]);
     let body = crate::support::call(1, "exec", command("touch ran")).to_string();

@@ -7,6 +7,7 @@ use crate::support::{Direct, Folder, MB, Mcp, Stdio, anonymous_memory};
 
 #[test]
 fn the_exit_code_and_both_outputs_are_told_apart() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         assert_eq!(run(server, command("true")), "Exit code: 0\n\nstdout: empty\n\nstderr: empty");
         assert_eq!(run(server, command("exit 7")), "Exit code: 7\n\nstdout: empty\n\nstderr: empty");
@@ -23,6 +24,7 @@ fn the_exit_code_and_both_outputs_are_told_apart() {
 
 #[test]
 fn a_command_that_fails_is_no_failed_call() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         for (wrong, first) in
             [("false", "Exit code: 1"), ("no-such-program-at-all", "Exit code: 127"), ("if", "Exit code: 2")]
@@ -35,6 +37,7 @@ fn a_command_that_fails_is_no_failed_call() {
 
 #[test]
 fn a_signal_that_ends_the_command_is_named() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         for (signal, first) in
             [("KILL", "Signal: 9 (KILL)"), ("TERM", "Signal: 15 (TERM)"), ("34", "Signal: 34")]
@@ -47,6 +50,7 @@ fn a_signal_that_ends_the_command_is_named() {
 
 #[test]
 fn it_is_bash_that_runs_the_command_whatever_it_begins_with() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         assert_eq!(stdout_of(server, command("words=(a b c); echo ${#words[@]}")), "3");
         assert_eq!(stdout_of(server, command("-x 2>/dev/null; echo behind")), "behind");
@@ -56,6 +60,7 @@ fn it_is_bash_that_runs_the_command_whatever_it_begins_with() {
 
 #[test]
 fn standard_input_is_what_the_call_gives_and_else_empty() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         assert_eq!(stdout_of(server, command("cat; echo end")), "end");
         assert_eq!(stdout_of(server, json!({ "command": "cat", "stdin": "one\ntwo é" })), "one\ntwo é");
@@ -67,6 +72,7 @@ fn standard_input_is_what_the_call_gives_and_else_empty() {
 
 #[test]
 fn it_runs_in_the_folder_that_the_call_names() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
         folder.link("to", "a/b");
@@ -82,6 +88,7 @@ fn it_runs_in_the_folder_that_the_call_names() {
 
 #[test]
 fn a_folder_outside_and_one_that_is_none_is_a_failed_call_and_nothing_runs() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         folder.write("f", "");
         folder.link("out", "..");
@@ -103,6 +110,7 @@ fn a_folder_outside_and_one_that_is_none_is_a_failed_call_and_nothing_runs() {
 
 #[test]
 fn wrong_arguments_say_what_is_expected() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     for (arguments, part) in [
@@ -132,6 +140,7 @@ fn wrong_arguments_say_what_is_expected() {
 
 #[test]
 fn without_a_shell_the_call_fails_and_says_so() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let mut command = crate::support::command(&folder, "stdio", FLAGS);
     command.env("PATH", "/nowhere");
@@ -147,6 +156,7 @@ fn without_a_shell_the_call_fails_and_says_so() {
 
 #[test]
 fn of_long_output_the_end_is_shown_and_memory_stays_bounded() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     assert_eq!(stdout_of(&server, command("echo warm")), "warm");
@@ -164,6 +174,7 @@ fn of_long_output_the_end_is_shown_and_memory_stays_bounded() {
 
 #[test]
 fn both_outputs_share_the_answer_limit_and_what_was_cut_is_told() {
+    not_under_wine!("commands do not run there");
     on_both(&["--answer-limit=4"], |server, _| {
         let result =
             server.tool("exec", command("yes é | head -5000; yes z | head -5000 >&2; printf '\\377' >&2"));
@@ -189,6 +200,7 @@ fn both_outputs_share_the_answer_limit_and_what_was_cut_is_told() {
 
 #[test]
 fn programs_get_the_same_as_data() {
+    not_under_wine!("commands do not run there");
     on_both(&["--structured"], |server, _| {
         server.begin("2025-11-25");
         let data = |arguments| server.tool("exec", arguments).result["structuredContent"].clone();
@@ -207,6 +219,7 @@ fn programs_get_the_same_as_data() {
 
 #[test]
 fn the_direct_method_and_the_rest_path_give_the_data() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     for server in [&stdio(&folder, &[]) as &dyn Direct, &http(&folder, &[])] {
         let data = server.direct("exec", command("echo out; exit 3"));

@@ -5,6 +5,7 @@ use crate::support::{Folder, Stdio, with_umask};
 
 #[test]
 fn only_the_three_usual_descriptors_are_open() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         // The fourth is the directory that ls itself reads.
         assert_eq!(stdout_of(server, command("ls /proc/self/fd | tr '\\n' ' '")), "0 1 2 3 ");
@@ -14,6 +15,7 @@ fn only_the_three_usual_descriptors_are_open() {
 
 #[test]
 fn a_descriptor_that_the_server_has_inherited_itself_is_closed() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     folder.write("held", "");
     let server = crate::support::command(&folder, "stdio", FLAGS);
@@ -36,6 +38,7 @@ fn a_descriptor_that_the_server_has_inherited_itself_is_closed() {
 
 #[test]
 fn no_signal_is_blocked_ignored_or_caught() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         let signals = stdout_of(
             server,
@@ -47,6 +50,7 @@ fn no_signal_is_blocked_ignored_or_caught() {
 
 #[test]
 fn there_is_no_terminal_and_the_group_is_its_own() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         // Field 7 is the terminal.
         assert_eq!(stdout_of(server, command("cut -d' ' -f7 /proc/$$/stat")), "0");
@@ -60,6 +64,7 @@ fn there_is_no_terminal_and_the_group_is_its_own() {
 
 #[test]
 fn variables_that_hold_the_token_are_kept_from_commands_and_others_are_not() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let file = folder.outside("token");
     std::fs::write(&file, TOKEN).expect("a token");
@@ -75,6 +80,7 @@ fn variables_that_hold_the_token_are_kept_from_commands_and_others_are_not() {
 
 #[test]
 fn the_umask_is_that_of_the_server() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = Stdio::run(with_umask(&crate::support::command(&folder, "stdio", FLAGS), "027")).ready();
     assert_eq!(stdout_of(&server, command("umask")), "0027");
@@ -82,6 +88,7 @@ fn the_umask_is_that_of_the_server() {
 
 #[test]
 fn the_command_line_of_its_processes_holds_no_token() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = http(&folder, &[]);
     assert_eq!(

@@ -13,6 +13,7 @@ const GROUPS: &str = "set -m; sleep 300 & echo $! > grandchild; set +m; timeout 
 
 #[test]
 fn after_its_time_the_command_and_all_that_it_started_are_ended() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let text = run(server, json!({ "command": format!("echo begun; {TWO}"), "timeout": 1 }));
         assert_eq!(text, "Timed out after 1 s. Signal: 15 (TERM)\n\nstdout:\nbegun\n\nstderr: empty");
@@ -22,6 +23,7 @@ fn after_its_time_the_command_and_all_that_it_started_are_ended() {
 
 #[test]
 fn after_its_time_groups_that_the_command_made_are_ended_too() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let text = run(server, json!({ "command": GROUPS, "timeout": 1 }));
         assert_eq!(text, "Timed out after 1 s. Signal: 15 (TERM)\n\nstdout: empty\n\nstderr: empty");
@@ -35,6 +37,7 @@ fn after_its_time_groups_that_the_command_made_are_ended_too() {
 
 #[test]
 fn groups_that_are_left_in_the_background_are_killed_and_the_answer_says_so() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let text = run(
             server,
@@ -49,6 +52,7 @@ fn groups_that_are_left_in_the_background_are_killed_and_the_answer_says_so() {
 
 #[test]
 fn a_command_can_end_well_when_its_time_is_up() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         let command = "trap 'echo cleaned; exit 5' TERM; while :; do :; done";
         let text = run(server, json!({ "command": command, "timeout": 1 }));
@@ -58,6 +62,7 @@ fn a_command_can_end_well_when_its_time_is_up() {
 
 #[test]
 fn what_ignores_sigterm_is_killed_2_s_later() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let command =
             "trap '' TERM; sleep 300 & echo $! > grandchild; echo $$ > child; while true; do wait; done";
@@ -69,6 +74,7 @@ fn what_ignores_sigterm_is_killed_2_s_later() {
 
 #[test]
 fn a_process_in_the_background_that_ignores_sigterm_is_killed_although_the_shell_has_ended() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let command = "(trap '' TERM; exec sleep 300) & echo $! > grandchild; exec sleep 300";
         let text = run(server, json!({ "command": command, "timeout": 1 }));
@@ -79,6 +85,7 @@ fn a_process_in_the_background_that_ignores_sigterm_is_killed_although_the_shell
 
 #[test]
 fn a_stopped_command_is_ended_too() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     let text = run(&server, json!({ "command": "echo $$ > child; kill -STOP $$", "timeout": 1 }));
@@ -88,6 +95,7 @@ fn a_stopped_command_is_ended_too() {
 
 #[test]
 fn what_is_left_in_the_background_is_killed_and_the_answer_says_so() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let text = run(server, command("sleep 300 >/dev/null 2>&1 & echo $! > left; echo done"));
         assert!(
@@ -105,6 +113,7 @@ fn what_is_left_in_the_background_is_killed_and_the_answer_says_so() {
 
 #[test]
 fn output_that_comes_soon_after_the_end_of_the_shell_is_read() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, _| {
         let text = run(server, command("echo first > >(cat; sleep 0.1; echo last)"));
         assert_eq!(text, "Exit code: 0\n\nstdout:\nfirst\nlast\n\nstderr: empty");
@@ -113,6 +122,7 @@ fn output_that_comes_soon_after_the_end_of_the_shell_is_read() {
 
 #[test]
 fn a_process_that_left_the_session_and_holds_an_output_does_not_hold_up_the_answer() {
+    not_under_wine!("commands do not run there");
     on_both(&[], |server, folder| {
         let text = run(
             server,
@@ -133,6 +143,7 @@ fn a_process_that_left_the_session_and_holds_an_output_does_not_hold_up_the_answ
 
 #[test]
 fn a_cancelled_command_is_killed() {
+    not_under_wine!("commands do not run there");
     for command in [TWO, GROUPS] {
         let folder = Folder::new();
         let server = stdio(&folder, &["--max-in-flight=2"]);
@@ -153,6 +164,7 @@ fn a_cancelled_command_is_killed() {
 
 #[test]
 fn a_command_whose_http_client_has_gone_is_killed_as_other_calls_end() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = super::http(&folder, &[]);
     let params =
@@ -215,6 +227,7 @@ impl Server {
 
 #[test]
 fn a_command_ends_with_its_server_at_sigterm() {
+    not_under_wine!("commands do not run there");
     for command in [TWO, GROUPS] {
         ends_with_its_server(command, |server| {
             server.signal(rustix::process::Signal::TERM);
@@ -225,6 +238,7 @@ fn a_command_ends_with_its_server_at_sigterm() {
 
 #[test]
 fn a_command_ends_with_its_server_also_when_that_is_killed() {
+    not_under_wine!("commands do not run there");
     // The last one stops the process that watches over it.
     for command in [TWO, GROUPS, &format!("kill -STOP $PPID; {TWO}")] {
         ends_with_its_server(command, |server| {
@@ -236,6 +250,7 @@ fn a_command_ends_with_its_server_also_when_that_is_killed() {
 
 #[test]
 fn at_the_end_of_input_a_command_has_a_second_and_its_answer_says_what_became_of_it() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     server.send(&call("long", "exec", json!({ "command": TWO, "timeout": 300 })));
@@ -252,6 +267,7 @@ fn at_the_end_of_input_a_command_has_a_second_and_its_answer_says_what_became_of
 
 #[test]
 fn a_command_that_kills_its_supervisor_is_killed_and_the_call_fails() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     let result = server.tool("exec", command("echo $$ > child; kill -9 $PPID; sleep 300"));
@@ -267,6 +283,7 @@ fn a_command_that_kills_its_supervisor_is_killed_and_the_call_fails() {
 
 #[test]
 fn a_command_that_stops_its_supervisor_is_ended_all_the_same() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     let text = run(&server, json!({ "command": format!("kill -STOP $PPID; {TWO}"), "timeout": 1 }));
@@ -276,6 +293,7 @@ fn a_command_that_stops_its_supervisor_is_ended_all_the_same() {
 
 #[test]
 fn no_process_of_the_server_is_left_behind_a_command() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     for arguments in [command("true"), json!({ "command": "sleep 300", "timeout": 1 })] {

@@ -12,6 +12,7 @@ fn waits(name: &str) -> serde_json::Value {
 
 #[test]
 fn eight_run_at_once_others_wait_and_reads_do_not() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     folder.write("f", "text\n");
     let server = stdio(&folder, &[]);
@@ -40,6 +41,7 @@ fn eight_run_at_once_others_wait_and_reads_do_not() {
 
 #[test]
 fn commands_take_no_permit_of_other_calls_over_http() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     folder.write("f", "text\n");
     let server = super::http(&folder, &["--max-in-flight=1"]);
@@ -63,6 +65,7 @@ fn commands_take_no_permit_of_other_calls_over_http() {
 
 #[test]
 fn a_command_that_gets_no_turn_in_its_time_is_a_failed_call_and_does_not_run() {
+    not_under_wine!("commands do not run there");
     let folder = Folder::new();
     let server = stdio(&folder, &[]);
     for number in 0..8 {

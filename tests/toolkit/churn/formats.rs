@@ -76,6 +76,7 @@ fn names_that_are_no_utf_8_are_told_with_their_bytes() {
 
 #[test]
 fn a_long_answer_goes_on_with_the_call_that_it_names() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let Some(repository) = Repository::new() else { return };
     for number in 0..70 {
         repository.put(&format!("folder/file-{number:02}"), lines(100 - number));

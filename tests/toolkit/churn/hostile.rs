@@ -97,6 +97,7 @@ fn a_stream_that_inflates_to_more_than_it_says_is_refused() {
 
 #[test]
 fn folders_that_hold_themselves_end() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     let Some(repository) = Repository::new() else { return };
     repository.forge_head(ANY);
     repository.forge_tree(ANY, &[("40000 a", ANY)]);

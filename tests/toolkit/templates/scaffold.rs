@@ -136,6 +136,7 @@ fn a_file_that_exists_is_kept_and_nothing_else_is_written() {
 
 #[test]
 fn a_file_where_a_folder_must_be_or_a_link_that_leads_out_stops_all() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     let folder = Folder::new();
     let outside = folder.outside("outside");
     fs::create_dir(&outside).expect("a folder");
@@ -181,6 +182,7 @@ fn excluded_paths_stop_all() {
 
 #[test]
 fn a_folder_in_the_way_that_cannot_be_written_leaves_nothing_behind() {
+    not_under_wine!("the server runs as another user, to whom the folder of wine does not belong");
     let folder = Folder::new();
     fs::create_dir(folder.path().join("tests")).expect("a folder");
     folder.set_mode("tests", 0o555);

@@ -1,16 +1,16 @@
 //! Tests of the steps by which a file is replaced or made.
 
-use crate::sys::testing::{MetadataExt, PermissionsExt};
+use sys::testing::{MetadataExt, PermissionsExt};
 
 use super::super::leftovers;
 use super::*;
-use crate::engine::fs::resolve::LastLink;
+use crate::fs::resolve::LastLink;
 
 struct Dir(tempfile::TempDir, Arc<OwnedFd>);
 
 fn dir() -> Dir {
     let dir = tempfile::tempdir().unwrap();
-    let handle = Arc::new(crate::sys::testing::open_folder(dir.path()));
+    let handle = Arc::new(sys::testing::open_folder(dir.path()));
     Dir(dir, handle)
 }
 
@@ -39,15 +39,13 @@ fn a_replaced_file_keeps_its_mode_and_extended_attributes() {
     let path = dir.0.path().join("a");
     std::fs::write(&path, "old").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-    let tagged =
-        crate::sys::testing::setxattr(&path, "user.tag", b"kept", crate::sys::fs::XattrFlags::empty());
+    let tagged = sys::testing::setxattr(&path, "user.tag", b"kept", sys::fs::XattrFlags::empty());
     dir.replace("a", "new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
     if tagged.is_ok() {
         let mut value = Vec::with_capacity(64);
-        crate::sys::testing::getxattr(&path, "user.tag", crate::sys::buffer::spare_capacity(&mut value))
-            .unwrap();
+        sys::testing::getxattr(&path, "user.tag", sys::buffer::spare_capacity(&mut value)).unwrap();
         assert_eq!(value, b"kept");
     }
     assert_eq!(dir.names(), ["a"]);
@@ -92,7 +90,7 @@ fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
     let lost = || ReplaceError::Io(Errno::NOTCONN.into());
     for by_link in [false, true] {
         let new = AtomicFile::create(&dir.1).unwrap();
-        let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+        let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
         let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
         match by_link {
             true => {
@@ -112,14 +110,14 @@ fn a_rename_whose_answer_is_lost_is_a_failure_only_if_it_can_not_have_been_carri
     let place = dir.place("a");
     let lost = || ReplaceError::Io(Errno::NOTCONN.into());
     let new = AtomicFile::create(&dir.1).unwrap();
-    let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+    let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
     let undone = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp);
     assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
     assert!(dir.names().is_empty());
     // A cache of names still shows the old file: as if it were there, in the place of the new one.
     for by_link in [false, true] {
         let new = AtomicFile::create(&dir.1).unwrap();
-        let stamp = FileStamp::of(&crate::sys::fs::fstat(&new.file).unwrap());
+        let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
         let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("b"));
         match by_link {
             true => std::fs::hard_link(old, &path).unwrap(),
@@ -158,7 +156,7 @@ fn a_replaced_file_keeps_its_owner_and_group() {
     let dir = dir();
     let path = dir.0.path().join("a");
     std::fs::write(&path, "old").unwrap();
-    if crate::sys::testing::chown(&path, Some(12), Some(34)).is_err() {
+    if sys::testing::chown(&path, Some(12), Some(34)).is_err() {
         // Only the superuser can change the owner.
         return;
     }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::{LOOK, Locked, PathLock, held};
-use crate::engine::{Control, Result};
+use crate::{Control, Result};
 
 /// The helper threads that wait in the kernel, by the device and inode of their file.
 pub(super) type Helpers = HashMap<(u64, u64), Arc<Helper>>;
@@ -42,7 +42,7 @@ impl Helper {
         held(&helper.state).waiters = 1;
         let (all, this) = (all.clone(), helper.clone());
         thread::Builder::new().name("lock-wait".into()).stack_size(64 * 1024).spawn(move || {
-            let outcome = crate::sys::fs::lock_exclusive(&file);
+            let outcome = sys::fs::lock_exclusive(&file);
             held(&all).remove(&id);
             let mut state = held(&this.state);
             state.done = true;

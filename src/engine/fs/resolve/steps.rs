@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{LastLink, PASS, Passed, ResolveError, ResolvedPath, file_type, stat_entry};
-use crate::engine::fs::temporary;
-use crate::sys::fd::{AsFd, BorrowedFd, OwnedFd};
-use crate::sys::ffi::{OsStrExt, OsStringExt};
-use crate::sys::fs::{FileType, Mode, Stat};
-use crate::sys::io::Errno;
+use crate::fs::temporary;
+use sys::fd::{AsFd, BorrowedFd, OwnedFd};
+use sys::ffi::{OsStrExt, OsStringExt};
+use sys::fs::{FileType, Mode, Stat};
+use sys::io::Errno;
 
 /// Maximum number of links followed, as in the kernel.
 const MAX_LINKS: usize = 40;
@@ -115,7 +115,7 @@ impl Steps<'_> {
     /// The directory in which the path ends.
     fn end_in_directory(mut self, root: &Arc<OwnedFd>) -> Result<ResolvedPath, ResolveError> {
         let Some(Level { name, stat, .. }) = self.way.pop() else {
-            let (stat, real) = (Some(crate::sys::fs::fstat(root)?), (self.links > 0).then(PathBuf::new));
+            let (stat, real) = (Some(sys::fs::fstat(root)?), (self.links > 0).then(PathBuf::new));
             return Ok(ResolvedPath { dir: root.clone(), name: ".".into(), stat, missing: Vec::new(), real });
         };
         let here = self.way.last().map_or(root, |level| &level.handle).clone();
@@ -149,7 +149,7 @@ impl Steps<'_> {
 }
 
 pub(super) fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<OwnedFd>, ResolveError> {
-    match crate::sys::fs::openat(here, name, PASS, Mode::empty()) {
+    match sys::fs::openat(here, name, PASS, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
         // The entry was replaced after it was looked up.
         Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Moved),
@@ -159,7 +159,7 @@ pub(super) fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<Owned
 
 /// The components of a relative link's target.
 fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveError> {
-    let target = match crate::sys::fs::readlinkat(here, name, Vec::new()) {
+    let target = match sys::fs::readlinkat(here, name, Vec::new()) {
         Ok(target) => target.into_bytes(),
         // The entry was replaced after it was looked up.
         Err(Errno::INVAL | Errno::NOENT) => return Err(ResolveError::Moved),

@@ -1,13 +1,13 @@
 //! Links, swapped entries, and what is no regular file.
 
-use crate::sys::testing::symlink;
+use sys::testing::symlink;
 
 use super::steps::open_directory;
 use super::*;
-use crate::engine::fs::temporary;
+use crate::fs::temporary;
 
 fn root(dir: &tempfile::TempDir) -> Arc<OwnedFd> {
-    Arc::new(crate::sys::testing::open_folder(dir.path().join("root")))
+    Arc::new(sys::testing::open_folder(dir.path().join("root")))
 }
 
 /// Creates `outside.txt`, `root/a.txt`, `root/sub/b.txt`, and links given as (name in root, target).
@@ -98,8 +98,8 @@ fn links_that_leave_dangle_loop_or_are_absolute_are_refused() {
 fn what_is_no_regular_file_is_refused_unopened() {
     let dir = tree(&[("fifo_link", "fifo")]);
     let fifo = dir.path().join("root/fifo");
-    crate::sys::fs::make_fifo(&fifo);
-    let _socket = crate::sys::testing::UnixListener::bind(dir.path().join("root/socket")).unwrap();
+    sys::fs::make_fifo(&fifo);
+    let _socket = sys::testing::UnixListener::bind(dir.path().join("root/socket")).unwrap();
     for name in ["fifo", "fifo_link", "socket"] {
         assert_eq!(read(&dir, name), Err(ResolveError::Special), "{name}");
     }
@@ -123,7 +123,7 @@ fn a_fifo_swapped_in_for_a_file_is_neither_waited_for_nor_opened() {
     let place = find(&root(&dir), "a.txt".as_ref()).unwrap();
     let path = dir.path().join("root/a.txt");
     std::fs::remove_file(&path).unwrap();
-    crate::sys::fs::make_fifo(&path);
+    sys::fs::make_fifo(&path);
     let (said, heard) = std::sync::mpsc::channel();
     std::thread::spawn(move || said.send(place.open().map(|file| file.is_none())));
     let none = heard.recv_timeout(std::time::Duration::from_secs(20)).expect("nobody waits for a writer");

@@ -1,7 +1,7 @@
 //! The filter of one state of a file: for each block, a set of bits.
 
-use crate::engine::search::filter::grams::{BITMAP_WORDS, Bitmap};
-use crate::engine::search::literals::MAX_LITERAL;
+use crate::search::filter::grams::{BITMAP_WORDS, Bitmap};
+use crate::search::literals::MAX_LITERAL;
 
 /// The size of blocks, and of their filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

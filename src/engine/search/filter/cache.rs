@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::engine::fs::version::FileStamp;
-use crate::engine::search::filter::FileFilter;
-use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
+use crate::fs::version::FileStamp;
+use crate::search::filter::FileFilter;
+use crate::stamp_cache::{CacheCounts, Kept, StampCache};
 
 /// See the module.
 #[derive(Debug)]

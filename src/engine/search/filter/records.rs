@@ -13,9 +13,9 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::fs::version::FileStamp;
-use crate::engine::search::filter::FileFilter;
-use crate::sys::ffi::OsStrExt;
+use crate::fs::version::FileStamp;
+use crate::search::filter::FileFilter;
+use sys::ffi::OsStrExt;
 
 /// What the file begins with.
 const START: [u8; 8] = *b"FEstart\n";

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::{Control, Result};
+use crate::{Control, Result};
 
 /// Bytes between two looks whether a search goes on.
 const STEP: usize = 256 << 10;

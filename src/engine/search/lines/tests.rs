@@ -3,7 +3,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::{Error, PatternOptions};
+use crate::{Error, PatternOptions};
 
 /// For a search that ends when all is searched.
 fn open_end() -> Control {

@@ -9,20 +9,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-pub(in crate::engine::workspace) use self::known::Analyses;
+pub(in crate::workspace) use self::known::Analyses;
 use super::source::{Candidate, Source};
 use super::text::Opened;
 use super::workers::{COUNTING_LEAVES, SEARCH_LEAVES};
 use super::{SearchCounts, SearchOptions};
-use crate::engine::encoding::EncodingChoice;
-use crate::engine::fs::version::FileStamp;
-use crate::engine::lookups::{AT_ONCE, Lookups};
-use crate::engine::path::FilePath;
-use crate::engine::walk::LeftOut;
-use crate::engine::workspace::read::Cacheable;
-use crate::engine::workspace::{ATTEMPTS, Workspace};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fs::Stat;
+use crate::fs::version::FileStamp;
+use crate::lookups::{AT_ONCE, Lookups};
+use crate::path::FilePath;
+use crate::walk::LeftOut;
+use crate::workspace::read::Cacheable;
+use crate::workspace::{ATTEMPTS, Workspace};
+use crate::{Control, Error, Result};
+use sys::fs::Stat;
+use text::encoding::EncodingChoice;
 
 /// Texts up to this size are analysed without waiting for a processor: it takes longer to wait for one. In bytes.
 const SMALL: usize = 16 << 10;

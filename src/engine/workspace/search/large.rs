@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
-use crate::engine::encoding::has_escapes;
-use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, LineMatcher, find_line};
-use crate::engine::text::lines::char_boundary;
-use crate::engine::{Control, Result};
+use crate::fs::view::FileView;
+use crate::search::{Hit, LineMatcher, find_line};
+use crate::{Control, Result};
+use text::encoding::has_escapes;
+use text::lines::char_boundary;
 
 /// A part of more bytes is long.
 const LONG: usize = 4 * PART;
@@ -252,14 +252,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::engine::fs::view::OpenFile;
-    use crate::engine::search::line_at;
-    use crate::engine::{Pattern, PatternOptions};
+    use crate::fs::view::OpenFile;
+    use crate::search::line_at;
+    use crate::{Pattern, PatternOptions};
 
     fn view(text: &[u8]) -> Arc<FileView> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(text).unwrap();
-        let stat = crate::sys::fs::fstat(&file).unwrap();
+        let stat = sys::fs::fstat(&file).unwrap();
         Arc::new(Arc::new(OpenFile::new(file, stat)).view(0..text.len()).unwrap())
     }
 

@@ -9,13 +9,13 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
-use crate::engine::encoding::{
+use crate::fs::view::FileView;
+use crate::search::{Hit, LineMatcher, line_at, whole_lines};
+use crate::{Error, FileStamp, Result};
+use sys::fs::Stat;
+use text::encoding::{
     Encoding, EncodingChoice, ReadingDoubt, Readings, is_utf_8, readings, with_replacements,
 };
-use crate::engine::fs::view::FileView;
-use crate::engine::search::{Hit, LineMatcher, line_at, whole_lines};
-use crate::engine::{Error, FileStamp, Result};
-use crate::sys::fs::Stat;
 
 /// The largest file that is copied, in bytes. A larger one that is not UTF-8 is searched where it is mapped, so that its text in ASCII
 /// is found.

@@ -3,9 +3,9 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::engine::lookups::AT_ONCE;
-use crate::engine::{Control, Result};
-use crate::sys::process::processors;
+use crate::lookups::AT_ONCE;
+use crate::{Control, Result};
+use sys::process::processors;
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
 const NICENESS: i32 = 10;
@@ -21,7 +21,7 @@ const BETWEEN_CHECKS: Duration = Duration::from_millis(20);
 
 /// As many slots as there are processors; more for files whose looks wait; and one for a text that is searched in one piece, which takes long.
 #[derive(Debug)]
-pub(in crate::engine::workspace) struct SearchSlots {
+pub(in crate::workspace) struct SearchSlots {
     count: usize,
     short: Slots,
     waiting: Slots,
@@ -131,5 +131,5 @@ pub(super) fn lowest_priority() {
 }
 
 fn lower_by(niceness: i32) {
-    crate::sys::process::lower_thread_priority(niceness);
+    sys::process::lower_thread_priority(niceness);
 }

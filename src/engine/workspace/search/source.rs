@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
-use crate::engine::fs::file_system::{self, FileSystem};
-use crate::engine::fs::lost;
-use crate::engine::fs::resolve::{self, LastLink, ResolvedPath};
-use crate::engine::lookups::Lookups;
-use crate::engine::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
-use crate::engine::workspace::Workspace;
-use crate::engine::workspace::found::{Found, Want, refused};
-use crate::engine::{Control, Error, Result};
-use crate::sys::fd::OwnedFd;
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::Stat;
-use crate::sys::io::Errno;
+use crate::fs::file_system::{self, FileSystem};
+use crate::fs::lost;
+use crate::fs::resolve::{self, LastLink, ResolvedPath};
+use crate::lookups::Lookups;
+use crate::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
+use crate::workspace::Workspace;
+use crate::workspace::found::{Found, Want, refused};
+use crate::{Control, Error, Result};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
+use sys::fs::Stat;
+use sys::io::Errno;
 
 /// See the module.
 pub(super) struct Source<'s> {
@@ -133,7 +133,7 @@ impl<'s> Source<'s> {
         Ok(source)
     }
 
-    fn start_at(&mut self, found: Found, path: &crate::engine::FilePath) -> Result<()> {
+    fn start_at(&mut self, found: Found, path: &crate::FilePath) -> Result<()> {
         let real = found.real_path(path).to_owned();
         let Found { number, folder, place, .. } = &found;
         if found.is_directory() {
@@ -237,7 +237,7 @@ impl<'s> Source<'s> {
         let base = path.as_os_str().len();
         let base = base + usize::from(base > 0);
         let (device, system) =
-            (crate::sys::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
+            (sys::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
         let excludes = self.workspace.folders.excludes();
         let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
         let walk = self.workspace.clearing(walk);

@@ -8,20 +8,20 @@ use std::thread;
 use std::time::Duration;
 
 use super::source::Candidate;
-use crate::engine::error::is_no_room;
-use crate::engine::fs::lost::is_lost;
-use crate::engine::fs::view::{FileView, OpenFile};
-use crate::engine::fs::{file_system, resolve};
-use crate::engine::path::FilePath;
-use crate::engine::text::lines::BOM;
-use crate::engine::walk::{EntryKind, WalkOptions, WalkStep};
-use crate::engine::workspace::found::Want;
-use crate::engine::workspace::read::{Cacheable, Effort};
-use crate::engine::workspace::{ATTEMPTS, Workspace};
-use crate::engine::{Control, FileStamp, Result};
-use crate::sys::fs::FileExt;
-use crate::sys::fs::Stat;
-use crate::sys::io::Errno;
+use crate::error::is_no_room;
+use crate::fs::lost::is_lost;
+use crate::fs::view::{FileView, OpenFile};
+use crate::fs::{file_system, resolve};
+use crate::path::FilePath;
+use crate::walk::{EntryKind, WalkOptions, WalkStep};
+use crate::workspace::found::Want;
+use crate::workspace::read::{Cacheable, Effort};
+use crate::workspace::{ATTEMPTS, Workspace};
+use crate::{Control, FileStamp, Result};
+use sys::fs::FileExt;
+use sys::fs::Stat;
+use sys::io::Errno;
+use text::lines::BOM;
 
 /// Up to this many bytes are read into the buffer of the thread, which is faster than a map.
 const MAX_COPY: usize = 1 << 20;

@@ -13,18 +13,18 @@ use super::SearchOptions;
 use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
-use crate::engine::cache::CachedText;
-use crate::engine::encoding::{EncodingChoice, is_utf_8};
-use crate::engine::filter_store::Writer;
-use crate::engine::fs::view::FileView;
-use crate::engine::path::FilePath;
-use crate::engine::search::{FileFilter, FilterBuilder};
-use crate::engine::text::lines::LineIndex;
-use crate::engine::workspace::Workspace;
-use crate::engine::workspace::read::Cacheable;
-use crate::engine::{Control, FileStamp, Pattern, Result};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::fs::Stat;
+use crate::cache::CachedText;
+use crate::filter_store::Writer;
+use crate::fs::view::FileView;
+use crate::path::FilePath;
+use crate::search::{FileFilter, FilterBuilder};
+use crate::workspace::Workspace;
+use crate::workspace::read::Cacheable;
+use crate::{Control, FileStamp, Pattern, Result};
+use sys::ffi::OsStrExt;
+use sys::fs::Stat;
+use text::encoding::{EncodingChoice, is_utf_8};
+use text::lines::LineIndex;
 
 /// The longest time of one warm-up.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -65,7 +65,7 @@ impl Warming {
 
 /// What is wanted, and whether a thread is at it.
 #[derive(Debug, Default)]
-pub(in crate::engine::workspace) struct WarmUp(Mutex<State>);
+pub(in crate::workspace) struct WarmUp(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {

@@ -9,7 +9,7 @@ use super::SearchStop;
 use super::delivery::Batch;
 use super::large::LargeText;
 use super::source::{Candidate, Source};
-use crate::engine::{Error, Result};
+use crate::{Error, Result};
 
 pub(super) struct Work<'s> {
     pub(super) source: Source<'s>,

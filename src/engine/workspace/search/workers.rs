@@ -10,10 +10,10 @@ use super::slots::Slot;
 use super::source::Source;
 use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
-use crate::engine::lookups::{AT_ONCE, Lookups};
-use crate::engine::search::LineMatcher;
-use crate::engine::workspace::Workspace;
-use crate::engine::{Control, Error, Pattern, Result};
+use crate::lookups::{AT_ONCE, Lookups};
+use crate::search::LineMatcher;
+use crate::workspace::Workspace;
+use crate::{Control, Error, Pattern, Result};
 
 /// Shares of the time that a search leaves, to count what it did not search and for the answer; and that the counting leaves.
 pub(super) const SEARCH_LEAVES: u32 = 2;

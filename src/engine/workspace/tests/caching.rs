@@ -41,7 +41,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
         .first()
         .folder()
         .unwrap()
-        .file_system(crate::sys::fs::stat(dir.path()).unwrap().st_dev)
+        .file_system(sys::fs::stat(dir.path()).unwrap().st_dev)
         .unwrap()
         .shows_writers
     {
@@ -55,7 +55,7 @@ fn of_a_file_that_an_edit_replaced_nothing_is_kept() {
 
 /// Whether the cache has an entry for the file at `path` in its current state.
 fn is_known(workspace: &Workspace, path: &Path) -> bool {
-    workspace.cache.get(&FileStamp::of(&crate::sys::fs::stat(path).unwrap())).is_some()
+    workspace.cache.get(&FileStamp::of(&sys::fs::stat(path).unwrap())).is_some()
 }
 
 #[test]
@@ -66,11 +66,11 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     let workspace = open(dir.path());
     let name = workspace.parse_path("a").unwrap();
     let read = || {
-        while FileStamp::of(&crate::sys::fs::stat(&path).unwrap()).is_racy(std::time::SystemTime::now()) {}
+        while FileStamp::of(&sys::fs::stat(&path).unwrap()).is_racy(std::time::SystemTime::now()) {}
         workspace.read(&name, LineRange::default(), &control()).unwrap();
         is_known(&workspace, &path)
     };
-    let stat = crate::sys::fs::stat(&path).unwrap();
+    let stat = sys::fs::stat(&path).unwrap();
     let system = workspace.folders.first().folder().unwrap().file_system(stat.st_dev).unwrap();
     assert_eq!(read(), system.shows_writers, "nobody has it open for writing");
     let log = std::fs::File::options().append(true).open(&path).unwrap();
@@ -78,7 +78,7 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     assert!(!read(), "it is open for writing, and a page is dirty");
     log.sync_all().unwrap();
     // Older kernels do not report dirty pages.
-    let tells = system.shows_writers && crate::engine::fs::writers::every_write_would_show(&log, system);
+    let tells = system.shows_writers && crate::fs::writers::every_write_would_show(&log, system);
     assert_eq!(read(), tells, "it is open for writing, but nothing is written");
     drop(log);
     assert_eq!(read(), system.shows_writers);
@@ -96,7 +96,7 @@ fn of_a_file_that_changed_a_moment_ago_nothing_is_kept() {
         let file = std::fs::File::options().append(true).open(&path).unwrap();
         std::io::Write::write_all(&mut &file, b"more\n").unwrap();
         drop(file);
-        let stamp = FileStamp::of(&crate::sys::fs::stat(&path).unwrap());
+        let stamp = FileStamp::of(&sys::fs::stat(&path).unwrap());
         workspace.read(&name, LineRange::default(), &control()).unwrap();
         let known = is_known(&workspace, &path);
         if stamp.is_racy(std::time::SystemTime::now()) {

@@ -1,7 +1,7 @@
 //! Several files are created, or none.
 
 use super::*;
-use crate::engine::NewFile;
+use crate::NewFile;
 
 const PATHS: [&str; 4] = ["p/Cargo.toml", "p/src/main.rs", "p/src/more/x.rs", "p/tests/cli.rs"];
 

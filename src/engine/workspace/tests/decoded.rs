@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::{Encoding, EncodingChoice, EncodingSource, Malformed};
+use text::encoding::{Encoding, EncodingChoice, EncodingSource, Malformed};
 
 /// A folder with a file `a`.
 fn folder(bytes: &[u8]) -> (tempfile::TempDir, Workspace) {

@@ -4,16 +4,16 @@
 //! file is flushed, the names of a folder when the folder is flushed. After a power loss, a name that was not
 //! flushed may exist or not; bytes that were not flushed may be there, missing, or there in part.
 
-use crate::sys::testing::MetadataExt;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use sys::testing::MetadataExt;
 
 use std::path::PathBuf;
 
 use super::*;
-use crate::engine::fs::failpoint::Event;
-use crate::engine::fs::temporary;
+use crate::fs::failpoint::Event;
+use crate::fs::temporary;
 
 /// The names in one folder, each with its inode.
 type Names = BTreeMap<String, u64>;

@@ -1,7 +1,7 @@
 //! Long operations tell how far they are (contract 11).
 
 use super::*;
-use crate::engine::{ChangeOptions, Progress};
+use crate::{ChangeOptions, Progress};
 
 const LEN: usize = 5 << 20;
 

@@ -3,7 +3,7 @@
 use super::lines::{TooManyLines, Trimmed, lines};
 use super::relevant::relevant;
 use super::split::unmatched;
-use crate::engine::{Control, Result};
+use engine::{Control, Result};
 
 /// The numbers of lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

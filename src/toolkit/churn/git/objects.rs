@@ -13,8 +13,8 @@ use super::inflate::Inflater;
 use super::pack::{Form, Head, Kind, head};
 use super::store::{SharedStore, Store};
 use super::windows::Windows;
-use crate::engine::Control;
-use crate::toolkit::churn::fault::{Fault, Result};
+use crate::churn::fault::{Fault, Result};
+use engine::Control;
 
 /// The largest object that is read, in bytes.
 pub const MAX_OBJECT: usize = 16 << 20;
@@ -43,7 +43,7 @@ pub struct Objects<'c> {
 /// Where an object is.
 enum Found {
     Packed(usize, u64),
-    Loose(crate::engine::FileView),
+    Loose(engine::FileView),
 }
 
 impl<'c> Objects<'c> {

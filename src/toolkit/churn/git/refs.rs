@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::id::{HashKind, ObjectId};
 use super::store::read_file;
-use crate::engine::{Control, FolderHandle};
-use crate::toolkit::churn::fault::{Fault, Result};
+use crate::churn::fault::{Fault, Result};
+use engine::{Control, FolderHandle};
 
 /// The longest chain of refs that name other refs, as in git.
 const MAX_CHAIN: usize = 5;

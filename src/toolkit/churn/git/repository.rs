@@ -7,8 +7,8 @@ use super::config::Config;
 use super::id::{HashKind, ObjectId};
 use super::refs;
 use super::store::{SharedStore, Store, read_file};
-use crate::engine::{Control, EntryKind, Error, FilePath, FolderHandle, Workspace};
-use crate::toolkit::churn::fault::{Fault, Result};
+use crate::churn::fault::{Fault, Result};
+use engine::{Control, EntryKind, Error, FilePath, FolderHandle, Workspace};
 
 /// The longest `config`, in bytes.
 const MAX_CONFIG: usize = 1 << 20;

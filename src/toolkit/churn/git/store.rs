@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::id::{HashKind, ObjectId};
 use super::index::PackIndex;
 use super::pack::is_pack;
-use crate::engine::{Control, Error, FileView, FolderHandle, OpenFile};
-use crate::toolkit::churn::fault::{Fault, Result};
+use crate::churn::fault::{Fault, Result};
+use engine::{Control, Error, FileView, FolderHandle, OpenFile};
 
 /// Packs of a repository. Each takes two file descriptors; git itself repacks from 50 on.
 const MAX_PACKS: usize = 200;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::names::same_last;
 use super::pairs::Pairs;
-use crate::toolkit::churn::git::id::ObjectId;
+use crate::churn::git::id::ObjectId;
 
 /// So many removed files with the same content are looked at for one with the same name.
 const MOST_LOOKED_AT: usize = 101;

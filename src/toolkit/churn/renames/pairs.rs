@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::toolkit::churn::change::{Change, Version};
+use crate::churn::change::{Change, Version};
 
 /// A removed or an added file.
 #[derive(Debug)]

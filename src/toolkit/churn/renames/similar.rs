@@ -1,16 +1,15 @@
 //! Renames with a change: added files of which at least half is in a removed file.
 
-use crate::engine::stable_sort_by_key;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::names::{last, same_last};
 use super::pairs::{Candidate, Pairs};
 use super::similarity::{MAX_SCORE, Pieces, similarity, sizes_allow};
-use crate::toolkit::churn::fault::{Fault, Result};
-use crate::toolkit::churn::git::id::ObjectId;
-use crate::toolkit::churn::git::objects::Objects;
-use crate::toolkit::churn::git::pack::Kind;
+use crate::churn::fault::{Fault, Result};
+use crate::churn::git::id::ObjectId;
+use crate::churn::git::objects::Objects;
+use crate::churn::git::pack::Kind;
 
 /// The least similarity of a rename: 50 %.
 const LEAST: u64 = MAX_SCORE / 2;
@@ -100,7 +99,7 @@ fn find_all(files: &mut Files, pairs: &mut Pairs) -> Result<()> {
         best.append(&mut of_file);
     }
     // A stable sort: of equal pairs, the first in the order of the added files counts.
-    stable_sort_by_key(&mut best, |pair| std::cmp::Reverse(pair.key()));
+    best.sort_by_key(|pair| std::cmp::Reverse(pair.key()));
     for Pair { removed, added, .. } in best.into_iter().take_while(|pair| pair.score >= LEAST) {
         if !pairs.removed[removed].is_paired && !pairs.added[added].is_paired {
             pairs.join(removed, added);

@@ -1,6 +1,6 @@
 //! How much of one file is in another, as git measures it: by the bytes of equal lines, long ones in pieces of 64 bytes.
 
-use crate::toolkit::churn::diff::is_binary;
+use crate::churn::diff::is_binary;
 
 /// The similarity of equal files.
 pub(super) const MAX_SCORE: u64 = 60_000;

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::cut_line::{chars_up_to, push_cut};
 use super::place::{EndPlace, Place};
-use crate::engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 use crate::tools::LineBase;
 use crate::tools::limited::Room;
 use crate::tools::numbered::count_breaks;
+use engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
 
 /// How lines are told.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::engine::FoundFile;
 use crate::tools::search::best::Entry;
+use engine::FoundFile;
 
 /// A file with matches.
 #[derive(Debug, Clone, PartialEq, Eq)]

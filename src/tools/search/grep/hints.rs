@@ -7,14 +7,13 @@ use serde_json::{Map, json};
 use super::Grep;
 use super::searched::hit;
 use super::wanted_files::{Chosen, Globs, WantedFiles};
-use crate::engine::{
-    Control, EncodingChoice, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace, is_literal,
-    with_literal_brackets,
-};
 use crate::tools::balance::several;
 use crate::tools::near_globs::near_globs;
 use crate::tools::near_patterns::{NearPattern, written};
 use crate::tools::walking::path_line_in;
+use engine::{Control, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace};
+use text::encoding::EncodingChoice;
+use text::glob::{is_literal, with_literal_brackets};
 
 /// The time for all hints, at least; after a long search, a tenth of its time.
 const LEAST: Duration = Duration::from_millis(30);

@@ -1,8 +1,8 @@
 //! Where a search goes on, as a cursor keeps it.
 
 use super::files::MatchedFile;
-use crate::engine::{FoundFile, SearchPlace};
 use crate::tools::walking::{kept, path_kept};
+use engine::{FoundFile, SearchPlace};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,15 +9,15 @@ use super::place::Place;
 use super::searched::{balance, hit};
 use super::wanted_files::WantedFiles;
 use super::{Grep, Sort, TOOL};
-use crate::engine::{
-    Control, FoundFile, LastFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace,
-    SearchStop, Searched, Workspace,
-};
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::{LimitedText, Room};
 use crate::tools::search::best::Best;
 use crate::tools::walking::{TIME, path_line_in};
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
+use engine::{
+    Control, FoundFile, LastFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace,
+    SearchStop, Searched, Workspace,
+};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
 const LAST_LINES: usize = 2_048;

@@ -1,7 +1,7 @@
 //! The last line of an answer of `grep`: how much was searched, and what was left out and why.
 
-use crate::engine::{PatternOptions, SearchStop, Searched};
 use crate::tools::balance::{Balance, Reason, several};
+use engine::{PatternOptions, SearchStop, Searched};
 
 /// What `grep` counts: lines, or matches where one may go over several lines.
 pub(super) fn hit(how: PatternOptions) -> &'static str {

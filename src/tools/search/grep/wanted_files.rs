@@ -6,13 +6,14 @@ use std::path::Path;
 
 use ignore::types::{Types, TypesBuilder};
 
-use crate::engine::{Error, FolderPaths, Glob, GlobBudget, Result, RootedGlob, stable_sort_by_key};
-use crate::sys::ffi::OsStrExt;
-use crate::sys::path::{told, with_slashes};
 use crate::tools::arguments::{Argument, Value, is_empty_list};
 use crate::tools::glob_list::split;
 use crate::tools::walking::shown;
 use crate::tools::wrong_pattern;
+use engine::{Error, FolderPaths, Result};
+use sys::ffi::OsStrExt;
+use sys::path::{told, with_slashes};
+use text::glob::{Glob, GlobBudget, RootedGlob};
 
 /// Maximum number of globs in one argument.
 const MAX_GLOBS: usize = 50;
@@ -226,7 +227,7 @@ fn unknown_type(names: &[String]) -> Error {
         definitions.iter().filter(|one| names_extension(one)).map(ignore::types::FileTypeDef::name).collect();
     let meant = OTHER_NAMES.iter().find(|(other, _)| *other == extension).map_or(extension, |(_, name)| name);
     let mut near: Vec<&str> = known.clone();
-    stable_sort_by_key(&mut near, |name| {
+    near.sort_by_key(|name| {
         let has_extension = of_extension.contains(name);
         (*name != meant, !has_extension, strsim::damerau_levenshtein(&lower, name), name.len())
     });

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::shown::{Shown, tenth};
-use crate::toolkit::churn::{AuthorCommits, FileChurn};
 use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Members, OutputKinds, Reply, timestamp};
+use ::toolkit::churn::{AuthorCommits, FileChurn};
 
 /// Room for the call that goes on, in bytes.
 const NEXT: usize = 512;
@@ -84,7 +84,7 @@ fn author(of: &AuthorCommits) -> Value {
 }
 
 fn hot_spots(shown: &Shown) -> Value {
-    let spot = |spot: &crate::toolkit::churn::HotSpot| {
+    let spot = |spot: &::toolkit::churn::HotSpot| {
         json!({
             "path": shown.path(spot.file),
             "score": tenth(spot.score),

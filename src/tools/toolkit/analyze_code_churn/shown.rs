@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::engine::Unanalysed;
-use crate::sys::path::told;
-use crate::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER, Uncounted};
 use crate::tools::balance::several;
 use crate::tools::walking::{shown, shown_line};
+use ::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER, Uncounted};
+use engine::Unanalysed;
+use sys::path::told;
 
 /// Hot spots and authors that are shown.
 const MOST: usize = 10;

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::shown::{Shown, author_text, tenth};
-use crate::engine::Result;
-use crate::toolkit::churn::FileChurn;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, timestamp};
+use ::toolkit::churn::FileChurn;
+use engine::Result;
 
 /// The reply.
 pub(super) fn reply(

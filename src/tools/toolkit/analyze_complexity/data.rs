@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::findings::{Findings, Violation, hundredth, reason, tenth};
-use crate::toolkit::complexity::ProjectFile;
 use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Members, OutputKinds, Reply};
+use ::toolkit::complexity::ProjectFile;
 
 /// Room for the names of the members and the call that goes on, in bytes.
 const FRAME: usize = 640;

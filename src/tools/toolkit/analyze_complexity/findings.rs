@@ -1,15 +1,14 @@
 //! What the formats of `analyze_complexity` tell: violations, ranked files, what was left out.
 
-use crate::engine::stable_sort_by;
 use serde::Serialize;
 
-use crate::engine::FolderPaths;
-use crate::toolkit::complexity::{
-    FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
-};
 use crate::tools::LineBase;
 use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::walking::path_line_in;
+use ::toolkit::complexity::{
+    FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
+};
+use engine::FolderPaths;
 
 /// How many files with errors, or that were not analysed, are named at most.
 const NAMED: usize = 50;
@@ -64,7 +63,7 @@ impl Thresholds {
         }
         let excess = |violation: &Violation| (violation.value as f64) / (violation.threshold.max(1) as f64);
         // A stable sort: equal ones stay in the order of files and lines.
-        stable_sort_by(&mut violations, |one, other| excess(other).total_cmp(&excess(one)));
+        violations.sort_by(|one, other| excess(other).total_cmp(&excess(one)));
         violations
     }
 }
@@ -78,7 +77,7 @@ pub(super) fn functions(project: &ProjectReport) -> impl Iterator<Item = (&Proje
 pub(super) fn ranked(project: &ProjectReport, most: u64) -> Vec<&ProjectFile> {
     let mut files: Vec<&ProjectFile> =
         project.files.iter().filter(|file| !file.report.functions.is_empty()).collect();
-    stable_sort_by(&mut files, |one, other| other.report.total_score().total_cmp(&one.report.total_score()));
+    files.sort_by(|one, other| other.report.total_score().total_cmp(&one.report.total_score()));
     if most > 0 {
         files.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     }

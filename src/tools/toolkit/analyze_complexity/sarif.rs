@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::data::{Page, json_len, of_object};
 use super::findings::{Findings, Violation, reason};
-use crate::sys::path::{is_absolute, with_slashes};
-use crate::toolkit::complexity::SARIF_SCHEMA;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, file_uri};
+use ::toolkit::complexity::SARIF_SCHEMA;
+use sys::path::{is_absolute, with_slashes};
 
 /// Bytes of an answer without violations and without files that are named.
 const FRAME: usize = 2_048;

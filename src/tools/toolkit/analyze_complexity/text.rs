@@ -5,10 +5,10 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::findings::{Findings, functions, hundredth, reason, tenth};
-use crate::engine::Result;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply};
+use engine::Result;
 
 /// The reply. `is_full`: the entries are all functions, not only the violations.
 pub(super) fn reply(

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Analysis;
-use crate::engine::stamp_cache::{CacheCounts, Kept, StampCache};
+use crate::stamp_cache::{CacheCounts, Kept, StampCache};
 
 /// Memory limit of what is kept of files, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// What is known of files.
 #[derive(Debug)]
-pub(in crate::engine::workspace) struct Analyses(pub(super) StampCache<Arc<dyn Analysis>>);
+pub(in crate::workspace) struct Analyses(pub(super) StampCache<Arc<dyn Analysis>>);
 
 impl Default for Analyses {
     fn default() -> Analyses {
@@ -20,12 +20,12 @@ impl Default for Analyses {
 
 impl Analyses {
     /// How often an analysis was asked for.
-    pub(in crate::engine::workspace) fn counts(&self) -> CacheCounts {
+    pub(in crate::workspace) fn counts(&self) -> CacheCounts {
         self.0.counts()
     }
 
     /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
-    pub(in crate::engine::workspace) fn compact(&self) {
+    pub(in crate::workspace) fn compact(&self) {
         self.0.compact();
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::engine::WorkspaceOptions;
+use crate::WorkspaceOptions;
 
 #[derive(Debug)]
 struct Length(usize);
@@ -63,7 +63,7 @@ fn a_file_is_analysed_again_only_after_it_has_changed() {
     }
     let workspace = Workspace::open(&[dir.path().into()], WorkspaceOptions::default()).unwrap();
     let settle = |name: &str| {
-        let stamp = || FileStamp::of(&crate::sys::fs::stat(dir.path().join(name)).unwrap());
+        let stamp = || FileStamp::of(&sys::fs::stat(dir.path().join(name)).unwrap());
         while stamp().is_racy(SystemTime::now()) {}
     };
     settle("c");

@@ -1,0 +1,96 @@
+//! The core: bytes, files and locks. Knows no JSON, HTTP, MCP, tokio or serde.
+//!
+//! The engine guarantees (contract 8): no file is half-written, no edit is lost, no access leaves the folder, no
+//! answer contains bytes that the file never held. The entry point is [`Workspace`].
+//!
+//! In comments, "contract 8" is section 8 of `docs/contract.md`.
+//!
+//! # Lines
+//!
+//! A line break is `\n`, `\r\n` or a lone `\r`. A line is the text between two breaks. A break at the end of
+//! the file ends the last line and starts no new one. So `"a"` and `"a\n"` have one line, `"a\n\n"` has two
+//! (the second is empty), `"\n"` has one (empty), and the empty file has none. A byte order mark is not part
+//! of line 0.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use engine::*;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("file-editor-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! let options = WorkspaceOptions::default();
+//! let workspace = Workspace::open(&[folder.clone()], options).map_err(|_| "cannot open the folder")?;
+//! let name = workspace.parse_path("notes.txt").map_err(|_| "not a name")?;
+//! let control = Control::new(Duration::from_secs(10));
+//!
+//! let edits = LineEdits { edits: Vec::new(), append: Some("one\ntwo\nthree".into()) };
+//! let edited = workspace.edit_lines(&name, &edits, true, &control).map_err(|_| "not edited")?;
+//! assert!(edited.created && edited.total_lines == 3);
+//!
+//! let range = LineRange { start: Some(1), end: None };
+//! let excerpt = workspace.read(&name, range, &control).map_err(|_| "not read")?;
+//! assert_eq!(excerpt.bytes(), b"two\nthree");
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod cache;
+mod command;
+mod control;
+mod doctor;
+mod early;
+mod error;
+mod exclude;
+mod file_version;
+mod filter_store;
+mod foreign;
+mod fs;
+mod ignored;
+mod list;
+mod lookups;
+mod name_table;
+mod path;
+mod progress;
+mod search;
+mod stamp_cache;
+mod wait_counter;
+mod walk;
+mod workspace;
+
+pub use cache::IndexCache;
+pub use command::{
+    COMMAND_ENDING, COMMANDS_AT_ONCE, CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
+    is_supervisor, process_waited_for, start_process, supervise, take_orphans,
+};
+pub use control::{Control, Late};
+pub use doctor::{Finding, Level, check_folder, check_machine};
+pub use early::EarlyText;
+pub use error::{Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem};
+pub use exclude::Excludes;
+pub use file_version::FileVersion;
+pub use fs::atomic::Durability;
+pub use fs::probe::try_one_lock;
+pub use fs::version::FileStamp;
+pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
+pub use list::{FileEntry, ListOptions, Listing};
+pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
+pub use progress::Progress;
+pub use search::{
+    FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
+    PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
+};
+pub use stamp_cache::CacheCounts;
+pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
+pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
+pub use walk::{LateStats, StatResult};
+pub use workspace::{
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
+    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
+    LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver, SearchCounts,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Unanalysed, Workspace, WorkspaceCounts,
+    WorkspaceOptions, outermost, without_missing,
+};

@@ -1,0 +1,96 @@
+//! Texts with the escape sequences of ISO-2022: between these, bytes of ASCII are parts of other characters. Such texts are not
+//! edited in parts.
+//!
+//! Pure.
+
+use crate::encoding::{ESC, Encoding, by_escapes, has_wide, selects_wide};
+use crate::splice::EditPlan;
+use crate::{Error, Result};
+
+/// The controls between which ISO-2022-KR and ISO-2022-CN have their characters.
+const SHIFT_OUT: u8 = 0x0E;
+const SHIFT_IN: u8 = 0x0F;
+
+/// What to do instead of an edit in parts.
+const WHOLE: &str = "write the whole text instead";
+
+/// A kind of edits that change parts of a text and leave the rest as it is, for the refusal of such a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InParts {
+    /// The argument that the refusal is of.
+    pub at: &'static str,
+    /// Whether texts in ASCII may be put in: these edits are of whole lines.
+    pub of_lines: bool,
+    /// What to do instead.
+    pub instead: &'static str,
+}
+
+impl InParts {
+    /// Edits by their texts, of a tool with the argument `encoding`.
+    pub const OF_TEXTS: InParts = InParts { at: "encoding", of_lines: false, instead: WHOLE };
+
+    /// Makes the plan of edits of `old`. All edits in parts come through here.
+    ///
+    /// # Errors
+    ///
+    /// Those of `plan`, and [`Error::InvalidArguments`] for a text in ISO-2022-JP, or a plan with a place that begins or ends
+    /// between two escape sequences of its line. So halves of characters are left alone also in a file that is not all in this
+    /// encoding.
+    pub fn checked<'p, T, E: From<Error>>(
+        &self,
+        old: &[u8],
+        plan: impl FnOnce() -> Result<Option<(EditPlan<'p>, T)>, E>,
+    ) -> Result<Option<(EditPlan<'p>, T)>, E> {
+        let is_escaped = by_escapes(old).is_some();
+        if is_escaped && !self.of_lines {
+            return Err(self.refused().into());
+        }
+        let planned = plan()?;
+        let is_refused = |plan: &EditPlan| {
+            is_escaped && !plan.splices().all(|splice| splice.text.is_ascii()) || cuts_escapes(old, plan)
+        };
+        match planned {
+            Some((plan, _)) if is_refused(&plan) => Err(self.refused().into()),
+            planned => Ok(planned),
+        }
+    }
+
+    fn refused(&self) -> Error {
+        let name = Encoding::Iso2022Jp.name();
+        let problem = format!(
+            "{name} is not edited in parts, because what its bytes mean depends on those before; {}",
+            self.instead
+        );
+        Error::InvalidArguments { at: self.at.into(), problem }
+    }
+}
+
+/// Fails if what the bytes of this encoding mean depends on those before.
+pub(super) fn keeps_no_state(encoding: Encoding) -> Result<()> {
+    if encoding.is_stateful() { Err(InParts::OF_TEXTS.refused()) } else { Ok(()) }
+}
+
+/// Whether these bytes behind ESC begin other characters at once, not behind [`SHIFT_OUT`].
+fn begins_wide(behind: &[u8]) -> bool {
+    selects_wide(behind) && !matches!(behind, [b'$', b')'..=b'+', ..])
+}
+
+/// Whether a place of the plan begins or ends between two escape sequences of its line.
+fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
+    if !has_wide(old) {
+        return false;
+    }
+    let is_step = |at: &usize| matches!(old[*at], ESC | b'\n' | SHIFT_OUT | SHIFT_IN);
+    let (mut steps, mut is_between) = ((0..old.len()).filter(is_step).peekable(), false);
+    let mut cuts = |place: usize| {
+        while let Some(step) = steps.next_if(|step| *step < place) {
+            let behind = &old[step + 1..];
+            is_between = match old[step] {
+                ESC => begins_wide(behind) || is_between && !behind.starts_with(b"("),
+                byte => byte == SHIFT_OUT,
+            };
+        }
+        is_between
+    };
+    plan.splices().any(|splice| cuts(splice.at.start) || cuts(splice.at.end))
+}

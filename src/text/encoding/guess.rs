@@ -1,0 +1,196 @@
+//! Which encoding a text that is not UTF-8 probably has.
+
+use chardetng::EncodingDetector;
+
+use super::escapes::{by_escapes, has_escapes};
+use super::{Decoder, Encoding, EncodingChoice, EncodingSource};
+use crate::file_kind::{FileKind, kind_of};
+
+/// Bytes at the beginning of a text that a guess looks at.
+pub const LOOKED_AT: usize = 1 << 20;
+
+/// Bytes of a text that are given to the detector.
+const SAMPLE: usize = 64 << 10;
+
+/// Bytes of a sample that are not ASCII, without which a guess is never sure.
+const EVIDENCE: usize = 16;
+
+/// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
+const BY_CHANCE: usize = 4;
+
+/// The last high byte of the characters of alphabets in UTF-16, which are below U+2000.
+const ALPHABETS: u8 = 0x1F;
+
+/// What bytes probably are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likely {
+    /// A text.
+    Text {
+        /// Its encoding.
+        choice: EncodingChoice,
+        /// Whether parts of the text say the same, and there is enough of it to tell.
+        is_sure: bool,
+    },
+    /// No text, but this.
+    NoText(FileKind),
+}
+
+impl Likely {
+    /// The encoding of a text without a mark, and how it is known.
+    pub fn encoding(self) -> Option<(Encoding, EncodingSource)> {
+        match self {
+            Likely::Text { choice: EncodingChoice::Is(encoding), is_sure } => {
+                Some((encoding, if is_sure { EncodingSource::Guess } else { EncodingSource::WeakGuess }))
+            }
+            _ => None,
+        }
+    }
+
+    /// This encoding, for certain.
+    pub fn sure(encoding: Encoding) -> Likely {
+        Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: true }
+    }
+}
+
+/// The likely encoding of a text that begins with `first`, and of which `sample` is a part that is not ASCII. `None` if it
+/// is probably no text, or UTF-8 with some wrong bytes.
+pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
+    if let Some(kind) = kind_of(first) {
+        return Some(Likely::NoText(kind));
+    }
+    if let Some(encoding) = Encoding::of_mark(first).filter(|encoding| encoding.unit() == 2) {
+        let is_text = is_plain(encoding, &first[encoding.mark().len()..]);
+        return is_text.then_some(Likely::Text { choice: EncodingChoice::Utf16, is_sure: true });
+    }
+    if memchr::memchr(0, first).is_some() || memchr::memchr(0, sample).is_some() {
+        return by_nuls(first).map(Likely::sure);
+    }
+    if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
+        return Some(Likely::sure(encoding));
+    }
+    let (right, wrong) = in_utf_8(sample);
+    if right > wrong {
+        return None;
+    }
+    by_detector(sample)
+}
+
+/// Numbers of characters that are not ASCII, and of wrong stretches, of a sample taken as UTF-8.
+fn in_utf_8(sample: &[u8]) -> (usize, usize) {
+    sample.utf8_chunks().fold((0, 0), |(right, wrong), chunk| {
+        let more = chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        (right + more, wrong + usize::from(!chunk.invalid().is_empty()))
+    })
+}
+
+/// Whether a text whose first wrong bytes are at `wrong` has so many characters of UTF-8 around them that they are none by
+/// chance.
+pub fn is_mostly_utf_8(bytes: &[u8], wrong: usize) -> bool {
+    let (right, wrong) = in_utf_8(sample_of(bytes, wrong));
+    right > BY_CHANCE * wrong
+}
+
+/// Whether a text whose first wrong bytes are at `wrong` has more characters of UTF-8 than wrong stretches around them.
+pub fn is_rather_utf_8(bytes: &[u8], wrong: usize) -> bool {
+    let (right, wrong) = in_utf_8(sample_of(bytes, wrong));
+    right > wrong
+}
+
+/// The part of a text to give to the detector: around its first wrong bytes.
+pub(super) fn sample_of(bytes: &[u8], wrong: usize) -> &[u8] {
+    let from = wrong.saturating_sub(SAMPLE / 2);
+    &bytes[from..bytes.len().min(from + SAMPLE)]
+}
+
+/// The same for all bytes of a text.
+pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
+    by_escapes(bytes).map(Likely::sure).or_else(|| likely(sample_of(bytes, 0), sample_of(bytes, wrong)))
+}
+
+/// By the bytes of a sample that are not ASCII.
+fn by_detector(sample: &[u8]) -> Option<Likely> {
+    let sample = beginning(sample, SAMPLE);
+    let encoding = detected(sample)?;
+    // It may end inside a character, because it is a part.
+    Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
+    let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
+    let is_sure = places.len() >= EVIDENCE && (encoding.is_multibyte() || !has_longer(sample)) && {
+        let middle = places[places.len() / 2];
+        let (one, other) = sample.split_at(beginning(sample, middle).len());
+        let says_so = |part: &[u8]| detected(part) == Some(encoding);
+        says_so(one) && says_so(other)
+    };
+    Some(Likely::Text { choice: EncodingChoice::Is(wide_enough(encoding, sample)), is_sure })
+}
+
+/// At most so many first bytes of a sample, which end behind a character if they do not end the sample: the detector takes half of one
+/// for another encoding. No byte below the digits is in a character of several bytes.
+pub(super) fn beginning(sample: &[u8], most: usize) -> &[u8] {
+    let Some(part) = sample.get(..most) else { return sample };
+    let cut = part.iter().rposition(|byte| *byte < b'0');
+    &part[..cut.map_or(most, |at| at + 1)]
+}
+
+/// GB18030 in the place of GBK for a text with characters of four bytes, which GBK lacks. No other character has a digit behind its
+/// first byte.
+pub(super) fn wide_enough(encoding: Encoding, text: &[u8]) -> Encoding {
+    let is_long = |bytes: &[u8]| matches!(bytes, [0x81..=0xFE, b'0'..=b'9', 0x81..=0xFE, b'0'..=b'9']);
+    match encoding {
+        Encoding::Gbk if text.windows(4).any(is_long) => Encoding::Gb18030,
+        encoding => encoding,
+    }
+}
+
+/// Whether a line of a text has characters of several bytes. The detector takes such a text for another one by one wrong byte.
+fn has_longer(sample: &[u8]) -> bool {
+    let lines = sample.split(|byte| *byte == b'\n');
+    let mut long = lines.filter(|line| line.iter().filter(|byte| !byte.is_ascii()).count() >= EVIDENCE);
+    long.any(|line| detected(line).is_some_and(Encoding::is_multibyte))
+}
+
+pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {
+    let mut detector = EncodingDetector::new();
+    detector.feed(sample, true);
+    match Encoding::of_tables(detector.guess(None, false))? {
+        Encoding::Windows1252 if is_hungarian(sample) => Some(Encoding::Windows1250),
+        encoding => Some(encoding),
+    }
+}
+
+/// Whether the letters of a text are those of Hungarian in windows-1250, which the detector takes for Western European ones.
+fn is_hungarian(sample: &[u8]) -> bool {
+    // Upper case becomes lower case.
+    let lower = |byte: u8| byte | 0x20;
+    let letters = || sample.iter().filter(|byte| **byte >= 0xC0).map(|byte| lower(*byte));
+    let has = |some: &[u8]| letters().any(|letter| some.contains(&letter));
+    let is_own = |letter: u8| matches!(letter, 0xE1 | 0xE9 | 0xED | 0xF3 | 0xF5 | 0xF6 | 0xFA | 0xFB | 0xFC);
+    letters().all(is_own) && has(b"\xF5\xFB") && has(b"\xF6\xFC") && has(b"\xE1")
+}
+
+/// Whether bytes are text in UTF-8 without escape sequences of another encoding.
+pub fn is_utf_8(bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok() && !has_escapes(bytes)
+}
+
+/// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only. Most characters are of alphabets,
+/// whose high byte no text in ASCII has: a few NULs in such a text are no UTF-16.
+fn by_nuls(text: &[u8]) -> Option<Encoding> {
+    let such =
+        |half: usize, most: u8| text.iter().skip(half).step_by(2).filter(|byte| **byte <= most).count();
+    let (encoding, high) = match (such(0, 0), such(1, 0)) {
+        (0, 1..) => (Encoding::Utf16Le, 1),
+        (1.., 0) => (Encoding::Utf16Be, 0),
+        _ => return None,
+    };
+    let is_text = 2 * such(high, ALPHABETS) > text.len() / 2 && is_plain(encoding, text);
+    is_text.then_some(encoding)
+}
+
+/// Whether bytes are text without controls.
+fn is_plain(encoding: Encoding, bytes: &[u8]) -> bool {
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}');
+    // It may end inside a character, because it is a part.
+    let mut text = String::new();
+    let decoded = Decoder::new(encoding).push(bytes, &mut text);
+    bytes.len().is_multiple_of(encoding.unit()) && decoded.is_ok() && !text.chars().any(is_odd)
+}
