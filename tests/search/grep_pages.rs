@@ -190,3 +190,26 @@ fn the_pages_of_a_file_whose_encoding_is_guessed_are_in_one_reading() {
         .collect();
     assert_eq!(numbers, (2..102).map(|number| number.to_string()).collect::<Vec<_>>());
 }
+
+#[test]
+fn the_pages_of_a_large_file_are_the_whole_when_only_its_beginning_is_not_utf8() {
+    let folder = Folder::new();
+    // Decoded, the first line is longer than its bytes, or shorter. The files are so large that they are mapped.
+    let rest = [b"x\n".repeat(3_000), b"y\n".repeat(600_000)].concat();
+    folder.write("western", [&b"caf\xE9 ".repeat(1_000)[..], b"\n", &rest].concat());
+    folder.write("escaped", [&b"\x1b$BF|\x1b(B".repeat(200)[..], b"\n", &rest].concat());
+    let server = serve(&folder, &["--max-size=10"]);
+    for path in ["western", "escaped"] {
+        for multiline in [false, true] {
+            let call = json!({
+                "pattern": "x", "path": path, "output_mode": "content", "head_limit": 900, "multiline": multiline
+            });
+            let pages = follow(&server, call);
+            let lines = pages.iter().flat_map(|page| page.text.lines());
+            let numbers: Vec<String> =
+                lines.filter_map(|line| Some(line.split_once(":x")?.0.to_owned())).collect();
+            let expected: Vec<String> = (2..3_002).map(|number| number.to_string()).collect();
+            assert!(numbers == expected, "{path} {multiline}: {} lines", numbers.len());
+        }
+    }
+}

@@ -134,7 +134,7 @@ impl LargeText {
                 false => slots.take(control)?,
             };
             control.check()?;
-            let is_text = self.is_known_text || is_utf8(&self.text()[range.clone()], control)?;
+            let is_text = self.is_known_text || is_utf8(&self.text()[range.clone()], || control.check())?;
             if !is_text && !self.takes_any_bytes {
                 return Ok(false);
             }
@@ -228,8 +228,8 @@ impl State {
     }
 }
 
-/// Whether all of it is UTF-8 without escape sequences of another encoding.
-pub(super) fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
+/// Whether all of it is UTF-8 without escape sequences of another encoding. Calls `check` now and then.
+pub(super) fn is_utf8(bytes: &[u8], check: impl Fn() -> Result<()>) -> Result<bool> {
     let mut rest = bytes;
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(char_boundary(rest, PART));
@@ -238,7 +238,7 @@ pub(super) fn is_utf8(bytes: &[u8], control: &Control) -> Result<bool> {
         if simdutf8::basic::from_utf8(step).is_err() || has_escapes(with_sequence) {
             return Ok(false);
         }
-        control.check()?;
+        check()?;
         rest = behind;
     }
     Ok(true)

@@ -87,7 +87,7 @@ impl Workers<'_> {
         let bytes = view.bytes();
         let slot = self.workspace.search_slots().take_long(self.control)?;
         let text = &bytes[start..];
-        let is_text = known.is_some() || large::is_utf8(text, self.control)?;
+        let is_text = known.is_some() || large::is_utf8(text, || self.control.check())?;
         if !is_text && opened.len() <= MAX_PIECE {
             drop(slot);
             return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
@@ -133,6 +133,15 @@ impl Workers<'_> {
         scratch.buffer = small;
         batch.add_found(found?);
         Ok(())
+    }
+
+    /// Whether what lies before the line at `from` is UTF-8: the parts that are searched begin there.
+    fn is_utf8_before(&self, text: &[u8], from: usize) -> Result<bool> {
+        if from == 0 {
+            return Ok(true);
+        }
+        let _slot = self.workspace.search_slots().take_long(self.control)?;
+        large::is_utf8(&text[..line_at(text, from)], || self.control.check())
     }
 
     /// Counts a text that was searched as UTF-8 although it is not, with so many hits.
@@ -220,14 +229,19 @@ impl Workers<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let bytes = view.bytes();
-        let range = start..bytes.len();
-        let stretches = stretches_of(&bytes[start..], known.as_deref(), start, file.start);
+        let (text, range) = (&bytes[start..], start..bytes.len());
+        if known.is_none() && opened.len() <= MAX_PIECE && !self.is_utf8_before(text, file.start)? {
+            // A page before has decoded all of it: this one begins at a byte of what was decoded.
+            return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
+        }
+        let stretches = stretches_of(text, known.as_deref(), start, file.start);
         let mut large =
             LargeText::new(view.clone(), range.clone(), &stretches, self.options.keep, large::PART);
         large.is_known_text = known.is_some();
         large.takes_any_bytes = opened.len() > MAX_PIECE;
         let LargeHits { hits, count, is_text, rest } = self.search_large(large, scratch);
-        if !is_text && opened.len() <= MAX_PIECE {
+        let goes_on = || rest.is_none_or(|rest| known.is_some() || means_the_same_byte(text, rest));
+        if opened.len() <= MAX_PIECE && !(is_text && goes_on()) {
             return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
         }
         // The time is up: what was found so far counts, and the next call goes on in the file.
@@ -264,6 +278,14 @@ fn stretches_of(text: &[u8], known: Option<&[Range<u64>]>, offset: usize, from: 
         }
         None => vec![line_at(text, from)..text.len()],
     }
+}
+
+/// Whether the byte `rest` of a text is the same byte of it decoded, for a search that ends there because the time is up. If bytes
+/// behind it are wrong, the next search decodes all.
+fn means_the_same_byte(text: &[u8], rest: usize) -> bool {
+    let (before, behind) = text.split_at(rest.min(text.len()));
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t'..=b'\r');
+    before.iter().all(is_plain) || large::is_utf8(behind, || Ok(())).unwrap_or_default()
 }
 
 /// The encoding as which a text that is not UTF-8 has the most matches, if it has any. All of it counts wherever the search begins, so
@@ -306,4 +328,21 @@ fn found_file(
         text,
         index: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_goes_on_at_a_byte_only_if_no_decoding_moves_it() {
+        for (text, rest, is_same) in [
+            (&b"line\nline\ncaf\xE9\n"[..], 10, true),
+            ("caf\u{e9}\nline\n".as_bytes(), 6, true),
+            (b"caf\xC3\xA9\ncaf\xE9\n", 6, false),
+            (b"\x1b[1m\n\x1b$BF|\x1b(B\n", 5, false),
+        ] {
+            assert_eq!(means_the_same_byte(text, rest), is_same, "{text:?}");
+        }
+    }
 }
