@@ -75,13 +75,14 @@ fn begins_wide(behind: &[u8]) -> bool {
     selects_wide(behind) && !matches!(behind, [b'$', b')'..=b'+', ..])
 }
 
-/// Whether a place of the plan begins or ends between two escape sequences of its line.
+/// Whether a place of the plan begins or ends between two escape sequences of its line, or inside one.
 fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
     if !has_wide(old) {
         return false;
     }
     let is_step = |at: &usize| matches!(old[*at], ESC | b'\n' | SHIFT_OUT | SHIFT_IN);
-    let (mut steps, mut is_between) = ((0..old.len()).filter(is_step).peekable(), false);
+    let (mut steps, mut is_between, mut behind_sequence) =
+        ((0..old.len()).filter(is_step).peekable(), false, 0);
     let mut cuts = |place: usize| {
         while let Some(step) = steps.next_if(|step| *step < place) {
             let behind = &old[step + 1..];
@@ -89,8 +90,18 @@ fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
                 ESC => begins_wide(behind) || is_between && !behind.starts_with(b"("),
                 byte => byte == SHIFT_OUT,
             };
+            behind_sequence = step + 1 + if old[step] == ESC { len_behind(behind) } else { 0 };
         }
-        is_between
+        is_between || place < behind_sequence
     };
     plan.splices().any(|splice| cuts(splice.at.start) || cuts(splice.at.end))
+}
+
+/// Bytes behind ESC that belong to its sequence: up to 3 of space to `/`, and one more. None if ESC begins no sequence that selects a set.
+fn len_behind(behind: &[u8]) -> usize {
+    let between = behind.iter().take(3).take_while(|byte| matches!(byte, b' '..=b'/')).count();
+    match behind.get(between) {
+        Some(0x30..=0x7E) if between > 0 => between + 1,
+        _ => 0,
+    }
 }

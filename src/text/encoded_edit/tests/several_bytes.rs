@@ -108,7 +108,7 @@ fn halves_of_characters_between_escape_sequences_are_left_alone_whatever_else_th
         for old in [[escaped, beside].concat(), [beside, escaped].concat()] {
             let unasked = EncodingChoice::default();
             for (old_text, is_half) in
-                [("F|", true), ("K\\", true), ("F", true), (" F K", false), ("[1m F", false)]
+                [("F|", true), ("K\\", true), ("F", true), ("(B F", true), (" F K", false), ("[1m F", false)]
             {
                 let every = every(old_text, "x", IfMissing::Fail);
                 let error = changed(unasked, &old, &every, &Budget::new(usize::MAX));
@@ -125,7 +125,7 @@ fn halves_of_characters_between_escape_sequences_are_left_alone_whatever_else_th
 #[test]
 fn halves_of_characters_between_shifts_are_left_alone() {
     let old = b"\x1b$)C\nK \x0e0!Kb\x0f K\n";
-    for (old_text, is_half) in [("Kb", true), ("0!", true), (" K", false), ("C\nK", false)] {
+    for (old_text, is_half) in [("Kb", true), ("0!", true), (" K", false), ("C\nK", true), ("\nK", false)] {
         let edited = changed(
             EncodingChoice::default(),
             old,
