@@ -27,10 +27,6 @@ pub(super) enum Reason {
     NotText,
     /// Files that would have to be copied to be searched, and are too large for that.
     TooLargeToCopy,
-    /// Files that may have another encoding than the likely one, of a search for other characters than ASCII.
-    OtherEncoding,
-    /// The same for files with characters of ISO-2022 that are not decoded.
-    OtherSets,
     /// Files that cannot be read.
     Unreadable,
     /// Folders that cannot be read.
@@ -68,11 +64,6 @@ const WORDS: [(&str, &str); REASONS] = [
         "file over 64 MB, too large for multiline or another encoding",
         "files over 64 MB, too large for multiline or another encoding",
     ),
-    ("file in other encodings than the likely one", "files in other encodings than the likely ones"),
-    (
-        "file with characters of ISO-2022 that are not decoded",
-        "files with characters of ISO-2022 that are not decoded",
-    ),
     ("file that cannot be read", "files that cannot be read"),
     ("folder that cannot be read", "folders that cannot be read"),
     ("entry that cannot be read", "entries that cannot be read"),
@@ -108,6 +99,8 @@ pub(super) struct Balance {
     has_unseen: bool,
     /// The answer was full before all entries were met.
     has_more: bool,
+    /// What was not found in an entry may be there.
+    has_doubt: bool,
 }
 
 /// Stands for entries that cannot be counted.
@@ -157,6 +150,11 @@ impl Balance {
         self.has_more = true;
     }
 
+    /// Says that nothing is proven by what was not found, as the head of the line tells.
+    pub(super) fn add_doubt(&mut self) {
+        self.has_doubt = true;
+    }
+
     /// How many entries were left out for this reason.
     pub(super) fn of(&self, reason: Reason) -> u64 {
         self.numbers[reason as usize]
@@ -173,7 +171,7 @@ impl Balance {
         let mut parts: Vec<String> = self.numbers.iter().zip(&WORDS).filter_map(told).collect();
         parts.extend(self.has_unseen.then(|| UNSEEN.to_owned()));
         match parts[..] {
-            [] if self.has_more => format!("[{head}]"),
+            [] if self.has_more || self.has_doubt => format!("[{head}]"),
             [] => format!("[{head}; nothing left out]"),
             _ => format!("[{head}; left out: {}]", parts.join(", ")),
         }
@@ -183,6 +181,13 @@ impl Balance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn with_a_doubt_it_is_not_said_that_nothing_was_left_out() {
+        let mut balance = Balance::default();
+        balance.add_doubt();
+        assert_eq!(balance.line("1 file searched"), "[1 file searched]");
+    }
 
     #[test]
     fn each_number_has_its_words_and_nothing_else_is_told() {

@@ -159,7 +159,7 @@ fn a_likely_encoding_proves_no_absence_of_other_characters_than_ascii() {
             json!({ "pattern": pattern, "path": path, "encoding": encoding, "output_mode": "content" }),
         )
     };
-    let other = "left out: 1 file in other encodings than the likely one]";
+    let other = "1 file without a match that may have another encoding than the likely one (pass encoding to name it)]";
     assert!(ask(word, "mac", "").contains(other), "{}", ask(word, "mac", ""));
     assert!(ask("absent", "mac", "").contains("nothing left out"));
     assert!(ask(word, "mac", "macintosh").contains("1:Les élèves"));
@@ -196,7 +196,7 @@ fn escape_sequences_anywhere_are_decoded_or_told() {
     {
         let (_, balance) = lines("中文", name, "");
         assert_eq!(balance.contains("nothing left out"), is_whole, "{name}: {balance}");
-        let told = "left out: 1 file with characters of ISO-2022 that are not decoded";
+        let told = "1 file with characters of ISO-2022 that are not decoded";
         assert_eq!(balance.contains(told), !is_whole, "{name}: {balance}");
         assert!(lines("absent", name, "").1.contains("nothing left out"), "{name}");
     }

@@ -24,8 +24,6 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String
         (Reason::NotWanted, counts.not_wanted),
         (Reason::NotWantedFolders, counts.not_wanted_folders),
         (Reason::TooLargeToCopy, counts.too_large_to_copy),
-        (Reason::OtherEncoding, counts.unsure),
-        (Reason::OtherSets, counts.undecoded),
         (Reason::NoTime, searched.not_searched),
         (Reason::NoTimeForRest, u64::from(ends_in_a_file && searched.stop == Some(SearchStop::Time))),
     ] {
@@ -64,6 +62,19 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String
         head.push_str(&format!(
             ", {files} over 64 MB and not in UTF-8 searched as UTF-8: of other characters, only ASCII is found"
         ));
+    }
+    if counts.unsure > 0 {
+        let files = several(counts.unsure, "file");
+        head.push_str(&format!(
+            ", {files} without a match that may have another encoding than the likely one (pass encoding to name it)"
+        ));
+    }
+    if counts.undecoded > 0 {
+        let files = several(counts.undecoded, "file");
+        head.push_str(&format!(", {files} with characters of ISO-2022 that are not decoded"));
+    }
+    if counts.unsure + counts.undecoded > 0 {
+        balance.add_doubt();
     }
     balance.line(&head)
 }
