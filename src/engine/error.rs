@@ -9,6 +9,7 @@ use crate::FileVersion;
 use crate::command::CannotRun;
 use crate::path::NameProblem;
 use text::Stopped;
+use text::encoded_edit::InParts;
 use text::encoding::{Encoding, Likely, Malformed, Unencodable};
 use text::text_edit::Unmatched;
 
@@ -171,6 +172,13 @@ pub enum Error {
         lacking: Unencodable,
         /// Whether the text is to become a part of the file, so that it cannot have another encoding.
         in_part: bool,
+    },
+    /// Edits of parts of a text in which the bytes of a part mean something else by the escape sequences before it.
+    NotInParts {
+        /// What kind of edits are refused.
+        edits: InParts,
+        /// The line where a place begins or ends between such sequences, or inside one. `None`: all of the text is in ISO-2022-JP.
+        line: Option<u64>,
     },
     /// A line is too long for a filter of lines.
     LongLine {
@@ -360,6 +368,7 @@ impl From<text::Error> for Error {
             text::Error::Unencodable { encoding, lacking, in_part } => {
                 Error::Unencodable { encoding, lacking, in_part }
             }
+            text::Error::NotInParts { edits, line } => Error::NotInParts { edits, line },
             text::Error::LineOutOfRange { line, operation, total } => {
                 Error::LineOutOfRange { line, operation, total, missing: None }
             }

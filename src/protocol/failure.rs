@@ -63,6 +63,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::DeleteWithContent
         | Error::LineOutOfRange { .. }
         | Error::Conflict { .. }
+        | Error::NotInParts { .. }
         | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client, INVALID_ARGUMENTS),
         Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client, "not_found"),
         Error::NoParent { .. } => (code::FILE_SYSTEM, 404, Client, "not_found"),

@@ -3,6 +3,7 @@
 //! Each variant carries what the call gave and what was found, so that an interface can explain it (contract 7). Line numbers are
 //! 0-based here. Knows no files: a file is a name that the caller gave.
 
+use crate::encoded_edit::InParts;
 use crate::encoding::{Encoding, Likely, Malformed, Unencodable};
 use crate::stop::Stopped;
 use crate::text_edit::Unmatched;
@@ -54,6 +55,13 @@ pub enum Error {
         lacking: Unencodable,
         /// Whether the new text replaces a part of the text, and not all of it.
         in_part: bool,
+    },
+    /// The text, or a line of it, has escape sequences of ISO-2022, by which bytes mean other characters.
+    NotInParts {
+        /// What kind of edits are refused.
+        edits: InParts,
+        /// The line where a place begins or ends between such sequences, or inside one. `None`: all of the text is in ISO-2022-JP.
+        line: Option<u64>,
     },
     /// An edit names a line that the text does not have.
     LineOutOfRange {

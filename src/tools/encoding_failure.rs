@@ -1,7 +1,8 @@
 //! Texts in another encoding than the one that was asked for: what is wrong, and the way out (contract 15).
 
 use super::Guide;
-use text::encoding::{EncodingChoice, Likely, Malformed};
+use text::encoded_edit::InParts;
+use text::encoding::{Encoding, EncodingChoice, Likely, Malformed};
 
 /// The bytes that are no character, and why.
 pub(super) fn undecodable(bytes: &[u8], why: Malformed) -> String {
@@ -51,6 +52,22 @@ pub(super) fn lacking(in_part: bool, guide: Guide) -> String {
         (true, false) => "",
     };
     format!("Nothing was written. Replace it{instead}.")
+}
+
+/// Why a text with escape sequences is not edited in parts, and what to do. Lines count from `first`. Other texts help only where the
+/// places are none of the reason.
+pub(super) fn not_in_parts(edits: &InParts, line: Option<u64>, first: u64) -> String {
+    let (name, instead) = (Encoding::Iso2022Jp.name(), edits.instead);
+    match line {
+        Some(line) => format!(
+            "the edit begins or ends between escape sequences of ISO-2022, or inside one (line {}); {instead}",
+            line + first
+        ),
+        None => format!(
+            "{name} is not edited in parts, because what its bytes mean depends on those before; {}{instead}",
+            if edits.of_lines { "put in lines in ASCII only, or " } else { "" }
+        ),
+    }
 }
 
 /// Encodings besides UTF-8.

@@ -265,3 +265,36 @@ fn no_tool_puts_other_characters_between_escape_sequences() {
     assert_eq!(folder.read("f"), ESCAPED);
     assert!(!replace("day").is_error && folder.read("f") == b"day\nline\n");
 }
+
+#[test]
+fn a_refusal_of_halves_of_characters_names_the_line_and_only_what_helps() {
+    const KOREAN: &[u8] = b"\x1b$)C\nK \x0e0!Kb\x0f K\n";
+    for (set, tool, path, edit, line) in [
+        ("exact", "file_edit", "path", json!({ "edits": [{ "old_text": "Kb", "new_text": "x" }] }), 2),
+        ("filesystem", "edit_file", "path", json!({ "edits": [{ "oldText": "Kb", "newText": "x" }] }), 2),
+        ("text", "edit_file", "filename", json!({ "old_text": "Kb", "new_text": "x" }), 2),
+        ("text", "edit_file", "filename", json!({ "old_text": "C\nK", "new_text": "x" }), 1),
+    ] {
+        let folder = Folder::new();
+        folder.write("f", KOREAN);
+        let server = crate::support::Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
+        let mut edit = edit;
+        edit[path] = json!("f");
+        let refused = server.tool(tool, edit);
+        let told = format!(
+            "the edit begins or ends between escape sequences of ISO-2022, or inside one (line {line}); "
+        );
+        assert!(refused.is_error && refused.text.contains(&told), "{set}: {}", refused.text);
+        assert!(!refused.text.contains("iso-2022-jp"), "{set}: {}", refused.text);
+        assert_eq!(folder.read("f"), KOREAN);
+    }
+    // A line that ends in a CR alone is between the sequences; other text in its place changes nothing about that.
+    let folder = Folder::new();
+    let japanese = b"\x1b$BF|\rK\\\x1b(B\n\xc3\xa9\n";
+    folder.write("f", japanese);
+    let server = crate::support::Stdio::start(&folder, &["--tools=lines"]).ready();
+    let edit = json!({ "line": 1, "operation": "replace", "content": "day" });
+    let refused = server.tool("edit_file", json!({ "name": "f", "edits": [edit] }));
+    assert!(refused.is_error && refused.text.contains("or inside one (line 1); convert"), "{}", refused.text);
+    assert_eq!(folder.read("f"), japanese);
+}

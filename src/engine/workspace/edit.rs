@@ -15,11 +15,8 @@ use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
 use text::splice::{EditPlan, Splice};
 
 /// Edits by lines. Their tool writes no text in another encoding than UTF-8.
-const OF_LINES: InParts = InParts {
-    at: "name",
-    of_lines: true,
-    instead: "put in lines in ASCII only, or convert the file to UTF-8 with another program first",
-};
+const OF_LINES: InParts =
+    InParts { at: "name", of_lines: true, instead: "convert the file to UTF-8 with another program first" };
 
 /// The result of an edit by lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +70,7 @@ impl Workspace {
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<Changed<Rewritten>> {
-        let options = ChangeOptions { create: true, any_bytes: true, ..options.clone() };
+        let options = ChangeOptions { create: true, any_bytes: true, in_parts: None, ..options.clone() };
         self.change(path, &options, control, |_, old| {
             let Rewrite { content, report, .. } = rewrite(choice, path.sent(), old, content)?;
             let encoding = report.encoding.encoding;

@@ -3,6 +3,7 @@
 //!
 //! Pure.
 
+use super::whole::lines;
 use crate::encoding::{ESC, Encoding, by_escapes, has_wide, selects_wide};
 use crate::splice::EditPlan;
 use crate::{Error, Result};
@@ -11,9 +12,6 @@ use crate::{Error, Result};
 const SHIFT_OUT: u8 = 0x0E;
 const SHIFT_IN: u8 = 0x0F;
 
-/// What to do instead of an edit in parts.
-const WHOLE: &str = "write the whole text instead";
-
 /// A kind of edits that change parts of a text and leave the rest as it is, for the refusal of such a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InParts {
@@ -21,19 +19,20 @@ pub struct InParts {
     pub at: &'static str,
     /// Whether texts in ASCII may be put in: these edits are of whole lines.
     pub of_lines: bool,
-    /// What to do instead.
+    /// What to do instead, in the words of the tool.
     pub instead: &'static str,
 }
 
 impl InParts {
     /// Edits by their texts, of a tool with the argument `encoding`.
-    pub const OF_TEXTS: InParts = InParts { at: "encoding", of_lines: false, instead: WHOLE };
+    pub const OF_TEXTS: InParts =
+        InParts { at: "encoding", of_lines: false, instead: "write the whole text instead" };
 
     /// Makes the plan of edits of `old`. All edits in parts come through here.
     ///
     /// # Errors
     ///
-    /// Those of `plan`, and [`Error::InvalidArguments`] for a text in ISO-2022-JP, or a plan with a place that begins or ends
+    /// Those of `plan`, and [`Error::NotInParts`] for a text in ISO-2022-JP, or a plan with a place that begins or ends
     /// between two escape sequences of its line. So halves of characters are left alone also in a file that is not all in this
     /// encoding.
     pub fn checked<'p, T, E: From<Error>>(
@@ -42,32 +41,29 @@ impl InParts {
         plan: impl FnOnce() -> Result<Option<(EditPlan<'p>, T)>, E>,
     ) -> Result<Option<(EditPlan<'p>, T)>, E> {
         let is_escaped = by_escapes(old).is_some();
+        let refused = |line| Err(Error::NotInParts { edits: *self, line }.into());
         if is_escaped && !self.of_lines {
-            return Err(self.refused().into());
+            return refused(None);
         }
         let planned = plan()?;
-        let is_refused = |plan: &EditPlan| {
-            is_escaped && !plan.splices().all(|splice| splice.text.is_ascii()) || cuts_escapes(old, plan)
-        };
-        match planned {
-            Some((plan, _)) if is_refused(&plan) => Err(self.refused().into()),
-            planned => Ok(planned),
+        let Some((plan, _)) = &planned else { return Ok(planned) };
+        if let Some(cut) = first_cut(old, plan) {
+            // With the byte behind the place, which is in the same line.
+            let upto = &old[..old.len().min(cut + 1)];
+            return refused(Some(lines(Encoding::Utf8, upto).saturating_sub(1)));
         }
-    }
-
-    fn refused(&self) -> Error {
-        let name = Encoding::Iso2022Jp.name();
-        let problem = format!(
-            "{name} is not edited in parts, because what its bytes mean depends on those before; {}",
-            self.instead
-        );
-        Error::InvalidArguments { at: self.at.into(), problem }
+        let puts_in_ascii = plan.splices().all(|splice| splice.text.is_ascii());
+        if is_escaped && !puts_in_ascii { refused(None) } else { Ok(planned) }
     }
 }
 
 /// Fails if what the bytes of this encoding mean depends on those before.
 pub(super) fn keeps_no_state(encoding: Encoding) -> Result<()> {
-    if encoding.is_stateful() { Err(InParts::OF_TEXTS.refused()) } else { Ok(()) }
+    if encoding.is_stateful() {
+        Err(Error::NotInParts { edits: InParts::OF_TEXTS, line: None })
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether these bytes behind ESC begin other characters at once, not behind [`SHIFT_OUT`].
@@ -75,16 +71,16 @@ fn begins_wide(behind: &[u8]) -> bool {
     selects_wide(behind) && !matches!(behind, [b'$', b')'..=b'+', ..])
 }
 
-/// Whether a place of the plan begins or ends between two escape sequences of its line, or inside one.
-fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
+/// The first byte where a place of the plan begins or ends between two escape sequences of its line, or inside one.
+fn first_cut(old: &[u8], plan: &EditPlan) -> Option<usize> {
     if !has_wide(old) {
-        return false;
+        return None;
     }
     let is_step = |at: &usize| matches!(old[*at], ESC | b'\n' | SHIFT_OUT | SHIFT_IN);
     let (mut steps, mut is_between, mut behind_sequence) =
         ((0..old.len()).filter(is_step).peekable(), false, 0);
-    let mut cuts = |place: usize| {
-        while let Some(step) = steps.next_if(|step| *step < place) {
+    let cuts = |place: &usize| {
+        while let Some(step) = steps.next_if(|step| step < place) {
             let behind = &old[step + 1..];
             is_between = match old[step] {
                 ESC => begins_wide(behind) || is_between && !behind.starts_with(b"("),
@@ -92,9 +88,9 @@ fn cuts_escapes(old: &[u8], plan: &EditPlan) -> bool {
             };
             behind_sequence = step + 1 + if old[step] == ESC { len_behind(behind) } else { 0 };
         }
-        is_between || place < behind_sequence
+        is_between || *place < behind_sequence
     };
-    plan.splices().any(|splice| cuts(splice.at.start) || cuts(splice.at.end))
+    plan.splices().flat_map(|splice| [splice.at.start, splice.at.end]).find(cuts)
 }
 
 /// Bytes behind ESC that belong to its sequence: up to 3 of space to `/`, and one more. None if ESC begins no sequence that selects a set.

@@ -95,7 +95,8 @@ impl Planner<'_> {
     }
 }
 
-fn lines(encoding: Encoding, bytes: &[u8]) -> u64 {
+/// Number of lines.
+pub(super) fn lines(encoding: Encoding, bytes: &[u8]) -> u64 {
     let start = if bytes.starts_with(encoding.mark()) { encoding.mark().len() } else { 0 };
     let mut scan = LineScan::new(encoding, start as u64);
     scan.push(&bytes[start..]);

@@ -55,7 +55,9 @@ fn kind(error: &Error) -> &'static str {
         Error::TooLarge { .. } => "TOO_LARGE",
         Error::Locked { .. } => "LOCKED",
         Error::Changed { .. } => "CHANGED",
-        Error::InvalidArguments { .. } | Error::InvalidName { .. } => "INVALID_ARGUMENTS",
+        Error::InvalidArguments { .. } | Error::NotInParts { .. } | Error::InvalidName { .. } => {
+            "INVALID_ARGUMENTS"
+        }
         _ => "IO_ERROR",
     }
 }
@@ -83,9 +85,7 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
         Error::Locked { .. } => "Another process is editing the file; send the same call again in a moment",
         Error::Changed { .. } => "Use read_file to see what the file is now, then send the call again",
         Error::InvalidName { .. } => "Give the name of a file as list_files shows it, without a folder",
-        Error::InvalidArguments { problem, .. } if problem.ends_with(super::OF_TEXTS.instead) => {
-            "Convert the file to UTF-8, then send the same call again"
-        }
+        Error::NotInParts { .. } => "Convert the file to UTF-8, then send the same call again",
         Error::InvalidArguments { .. } => {
             "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"
         }

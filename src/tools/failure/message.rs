@@ -94,6 +94,13 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
         Error::CannotRun { why } => format!("Cannot run the command: {}", command_failure::message(why)),
         Error::OfTool(failure) => failure.message.clone(),
+        Error::NotInParts { edits, line } => {
+            format!(
+                "Invalid arguments: {}: {}",
+                edits.at,
+                encoding_failure::not_in_parts(edits, *line, first)
+            )
+        }
         Error::InvalidArguments { at, problem } => format!("Invalid arguments: {at}: {problem}"),
     }
 }
