@@ -3,6 +3,7 @@
 //! Must hold for any bytes, any texts and any encoding:
 //! - where the file is text, the result is what the same change of the decoded text gives, encoded;
 //! - where it is not, or a text cannot be encoded, there is an error or only whole places of the old_text change;
+//! - an edit of a part replaces no part of an escape sequence of ISO-2022;
 //! - nothing panics, whatever the bytes are.
 //!
 //! Input: the encoding, the mode, the lengths of the old_text and the new_text, both, and the bytes of the file.
@@ -10,12 +11,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use text::Unstopped;
 use text::budget::Budget;
-use text::encoded_edit::{ChangeScope, IfMissing, TextChange, TextDone, plan as plan_text_change};
-use text::encoding::{Encoding, EncodingChoice};
+use text::encoded_edit::{ChangeScope, IfMissing, InParts, TextChange, TextDone, plan as plan_text_change};
+use text::encoding::{ESC, Encoding, EncodingChoice, selects_wide};
 use text::lines::LineIndex;
 use text::text_edit::TextLimits;
+use text::{Error, Unstopped};
 
 const CHOICES: [Option<EncodingChoice>; 17] = [
     Some(EncodingChoice::Is(Encoding::Utf16Le)),
@@ -38,6 +39,12 @@ const CHOICES: [Option<EncodingChoice>; 17] = [
     Some(EncodingChoice::Is(Encoding::Utf8)),
 ];
 
+/// The escape sequences by which bytes mean other characters.
+fn sequences(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let behind = bytes.split(|byte| *byte == ESC).skip(1);
+    behind.filter(|behind| selects_wide(behind)).map(|behind| &behind[..behind.len().min(3)])
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some(([number, mode, lengths @ ..], rest)) = data.split_first_chunk::<4>() else { return };
     let choice = CHOICES[usize::from(*number) % CHOICES.len()];
@@ -57,15 +64,23 @@ fuzz_target!(|data: &[u8]| {
     let budget = Budget::new(usize::MAX);
     let limits = TextLimits { passages: 0, max_bytes: 1 << 30, memory: &budget };
     let scope = ChangeScope { name: "f", max_diff: 4_096, limits };
-    let Ok(planned) = plan_text_change(choice, (&index, old), &change, scope, &Unstopped) else { return };
-    let planned = planned.expect("the file does not change");
-    assert!(planned.diff.text.len() <= 4_096);
+    let plan = || {
+        let planned = plan_text_change(choice, (&index, old), &change, scope, &Unstopped)?;
+        let planned = planned.expect("the file does not change");
+        assert!(planned.diff.text.len() <= 4_096);
+        Ok::<_, Error>(Some((planned.plan, (planned.done, planned.text.encoding, planned.held))))
+    };
+    let planned = if change.is_whole() { plan() } else { InParts::OF_TEXTS.checked(old, plan) };
+    let Ok(Some((plan, (done, encoding, _held)))) = planned else { return };
     let mut new = Vec::new();
-    planned.plan.write_to(old, &mut new).expect("a vector takes all");
-    let encoding = planned.text.encoding;
+    plan.write_to(old, &mut new).expect("a vector takes all");
+    if !change.is_whole() && !old_text.contains('\x1b') {
+        let mut kept = sequences(&new);
+        assert!(sequences(old).all(|one| kept.any(|other| one == other)), "a part of a sequence is replaced");
+    }
     let Ok(decoded) = encoding.decode(old) else { return };
     let result = encoding.decode(&new).expect("text stays text");
-    match (&change, planned.done) {
+    match (&change, done) {
         // Breaks of the new text may become the file's own.
         (TextChange::Whole(_) | TextChange::Everything(_), _) => {
             let breaks = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");

@@ -36,7 +36,7 @@ pub struct ChangeOptions {
     ///
     /// [`WorkspaceOptions::max_bytes`]: super::WorkspaceOptions::max_bytes
     pub any_size: bool,
-    /// Set if the change is of parts of the text, and leaves the rest as it is.
+    /// What kind of parts of the text are changed. `None`: the whole text is replaced, whatever its bytes mean.
     pub in_parts: Option<InParts>,
     /// The version that the file must have.
     pub expected: Option<FileVersion>,
@@ -78,7 +78,7 @@ impl Default for ChangeOptions {
             any_bytes: false,
             makes_any_bytes: false,
             any_size: false,
-            in_parts: None,
+            in_parts: Some(InParts::OF_TEXTS),
             expected: None,
             versioned: false,
         }

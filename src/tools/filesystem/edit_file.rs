@@ -9,7 +9,7 @@ use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{found_encoding, with_likely_encoding};
 use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, Control, Error, FilePath, FileVersion, Result, Workspace};
-use text::encoded_edit::{InParts, plan_decoded};
+use text::encoded_edit::plan_decoded;
 use text::encoding::EncodingChoice;
 use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 use text::lines::LineIndex;
@@ -183,9 +183,7 @@ impl EditFile {
     ) -> Result<Reply> {
         let name = workspace.absolute(&self.path)?.to_string_lossy().into_owned();
         let (any_bytes, makes_any_bytes) = (!is_utf_8, !is_utf_8);
-        let in_parts = Some(InParts::OF_TEXTS);
-        let versioned =
-            ChangeOptions { versioned: true, in_parts, ..ChangeOptions::of_version(self.expected) };
+        let versioned = ChangeOptions { versioned: true, ..ChangeOptions::of_version(self.expected) };
         // The copy of a text that is decoded takes from the memory of all plans.
         let options = ChangeOptions { any_size: true, any_bytes, makes_any_bytes, ..versioned };
         let limits = TextLimits {
