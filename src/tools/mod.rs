@@ -215,6 +215,11 @@ pub trait Call: Send + Sync {
         None
     }
 
+    /// Whether a link at the end of its path is what it works on, not what the link leads to.
+    fn takes_links(&self) -> bool {
+        false
+    }
+
     /// Whether the reply is one text, whose beginning may be handed on before the call ends ([`Control::early`]).
     fn begins_early(&self) -> bool {
         false

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{SET, make, outcome, put, serve, tree};
-use crate::support::{Folder, Mcp, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end};
+use crate::support::{
+    Direct, Folder, Mcp, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end,
+};
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
     outcome(server, "read_text_file", &json!({ "path": path }))
@@ -282,4 +284,44 @@ fn folders_without_a_flag_are_served_over_stdio_with_the_sets_filesystem_and_sea
     let missing = one.outside("none").display().to_string();
     let ended = run_to_end(&[&missing]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{}", ended.stderr);
+}
+
+#[test]
+fn programs_are_told_the_folder_of_each_path_that_several_folders_have() {
+    let folders = [Folder::new(), Folder::new(), Folder::new()];
+    let [one, two, three] = &folders;
+    for (folder, name) in [(one, "a"), (two, "a"), (two, "b"), (three, "b"), (three, "c")] {
+        put(folder, name, "text\n");
+    }
+    let dirs = [two, three].map(|folder| format!("--dir={}", folder.path().display()));
+    let server =
+        Stdio::start(one, &["--tools=filesystem,text.view", "--structured", &dirs[0], &dirs[1]]).ready();
+    let (first, second) = (named(one.path()), named(two.path()));
+    let paths = json!({ "paths": ["a", "b", "c"] });
+    let served = |tool: &str, arguments: Value| {
+        server.tool(tool, arguments).result["structuredContent"]["served_folder"].clone()
+    };
+    assert_eq!(served("read_multiple_files", paths), json!({ "a": first, "b": second }));
+    let write = json!({ "path": "b", "content": "new\n", "idempotency_key": "k" });
+    assert_eq!(served("write_file", write.clone()), json!({ "b": second }));
+    assert_eq!(served("write_file", write), json!({ "b": second }), "the same answer again");
+    assert_eq!(served("get_file_info", json!({ "path": "c" })), Value::Null);
+    let viewed = server.direct("view", json!({ "filename": "a" }));
+    assert_eq!(viewed["served_folder"], json!({ "a": first }), "{viewed}");
+}
+
+#[test]
+fn the_folder_of_a_link_that_is_deleted_is_told() {
+    let folders = [Folder::new(), Folder::new(), Folder::new()];
+    let [one, two, three] = &folders;
+    one.link("l", "nothing");
+    put(two, "l", "text\n");
+    put(three, "l", "text\n");
+    let dirs = [two, three].map(|folder| format!("--dir={}", folder.path().display()));
+    let server = Stdio::start(one, &["--tools=filesystem", &dirs[0], &dirs[1]]).ready();
+    let answer = server.rpc("tools/call", json!({ "name": "delete_file", "arguments": { "path": "l" } }));
+    let [first, second, third] = [one, two, three].map(|folder| named(folder.path()));
+    let told = format!("this is of {first}, not of {second}, {third}.");
+    assert!(answer["result"]["content"].to_string().contains(&told), "{answer}");
+    assert!(!one.path().join("l").is_symlink() && two.path().join("l").exists());
 }

@@ -56,7 +56,7 @@ pub(crate) struct ResolvedPath {
 
 /// What a path leads through, or where its resolution ended: a link, a folder that `..` left, or what refused it.
 #[derive(Debug)]
-pub(crate) struct Passed {
+pub(crate) struct PassedEntry {
     /// The path below the served folder, after the links before it.
     pub(crate) real: PathBuf,
     /// It was passed as a folder.
@@ -108,7 +108,7 @@ impl ResolvedPath {
         root: &Arc<OwnedFd>,
         path: &Path,
         last: LastLink,
-    ) -> (Result<ResolvedPath, ResolveError>, Vec<Passed>) {
+    ) -> (Result<ResolvedPath, ResolveError>, Vec<PassedEntry>) {
         let mut passed = Vec::new();
         for _ in 0..ATTEMPTS {
             passed.clear();
@@ -124,7 +124,7 @@ impl ResolvedPath {
         root: &Arc<OwnedFd>,
         path: &Path,
         last: LastLink,
-        passed: &mut Vec<Passed>,
+        passed: &mut Vec<PassedEntry>,
     ) -> Result<ResolvedPath, ResolveError> {
         let mut by_steps = || steps::resolve(root, path, last, passed);
         let Some(name) = path.file_name() else { return by_steps() };

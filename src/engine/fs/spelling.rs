@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::resolve::{PASS, Passed, ResolvedPath, stat_entry};
+use super::resolve::{PASS, PassedEntry, ResolvedPath, stat_entry};
 use super::version::identity;
 use crate::exclude::Excludes;
 use sys::fd::{AsFd, OwnedFd};
@@ -52,7 +52,7 @@ pub(crate) fn hides_target(
     excludes: &Excludes,
     root: &Arc<OwnedFd>,
     place: &ResolvedPath,
-    passed: &[Passed],
+    passed: &[PassedEntry],
 ) -> bool {
     let Some(real) = &place.real else { return false };
     let hides = |path: &Path| excludes.hides(path, place.is_directory());
@@ -64,7 +64,7 @@ pub(crate) fn hides_target(
 }
 
 /// Whether a path that leads through `passed`, perhaps to a folder, leads through what is excluded, or may be.
-pub(crate) fn passes_hidden(excludes: &Excludes, passed: &[Passed], is_directory: bool) -> bool {
+pub(crate) fn passes_hidden(excludes: &Excludes, passed: &[PassedEntry], is_directory: bool) -> bool {
     passed.iter().any(|passed| excludes.may_hide(&passed.real, passed.as_folder || is_directory))
 }
 

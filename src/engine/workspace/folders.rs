@@ -11,7 +11,7 @@ use super::given::distinct;
 use crate::exclude::Excludes;
 use crate::fs::equivalent::{self, Spelling};
 use crate::fs::file_system::{self, FileSystem};
-use crate::fs::resolve::{LastLink, Passed, ResolveError, ResolvedPath};
+use crate::fs::resolve::{LastLink, PassedEntry, ResolveError, ResolvedPath};
 use crate::fs::root::{Folder, Root};
 use crate::fs::spelling;
 use crate::fs::version::identity;
@@ -165,16 +165,26 @@ impl Folders {
         Ok(place)
     }
 
-    /// The numbers of the folders that have a relative `path` as it was sent, in order. Empty for an absolute one.
-    pub(super) fn holders(&self, path: &FilePath) -> Vec<usize> {
+    /// The numbers of the folders that have a relative `path` as it was sent, in order: the first is the one that it leads to. Empty
+    /// for an absolute one. A folder that the call itself does not look in is looked in only if it is of this machine: another one may
+    /// be slow to answer.
+    pub(super) fn holders(&self, path: &FilePath, want: Want) -> Vec<usize> {
+        let mut holders = Vec::new();
         if path.is_outside() || path.folder().is_some() {
-            return Vec::new();
+            return holders;
         }
-        let has = |(number, root): &(usize, &Root)| {
-            let found = self.find_in(*number, root, path, None, Want::Entry, Freshness::Recent);
-            found.is_ok_and(|found| found.exists())
-        };
-        self.roots.iter().enumerate().filter(has).map(|(number, _)| number).collect()
+        for (number, root) in self.roots.iter().enumerate() {
+            let may_tell = match holders.is_empty() {
+                // The last folder alone is not several.
+                true => number + 1 < self.roots.len(),
+                false => root.is_local(),
+            };
+            let found = || self.find_in(number, root, path, None, want, Freshness::Recent);
+            if may_tell && found().is_ok_and(|found| found.exists()) {
+                holders.push(number);
+            }
+        }
+        holders
     }
 
     fn find_in(
@@ -216,7 +226,7 @@ impl Folders {
         &self,
         path: &Path,
         place: &Result<ResolvedPath, ResolveError>,
-        passed: &[Passed],
+        passed: &[PassedEntry],
     ) -> bool {
         let is_directory = place.as_ref().is_ok_and(ResolvedPath::is_directory);
         let is_hidden = match place {
@@ -289,7 +299,7 @@ fn look(
     path: &Path,
     want: Want,
     freshness: Freshness,
-) -> Result<(Folder, Result<ResolvedPath, ResolveError>, Vec<Passed>)> {
+) -> Result<(Folder, Result<ResolvedPath, ResolveError>, Vec<PassedEntry>)> {
     root.check_answers_at(path)?;
     let folder = match freshness {
         Freshness::Recent => root.folder()?,
@@ -311,7 +321,11 @@ fn look(
     })
 }
 
-fn resolve(folder: &Folder, path: &Path, want: Want) -> (Result<ResolvedPath, ResolveError>, Vec<Passed>) {
+fn resolve(
+    folder: &Folder,
+    path: &Path,
+    want: Want,
+) -> (Result<ResolvedPath, ResolveError>, Vec<PassedEntry>) {
     let last = if want == Want::Link { LastLink::Keep } else { LastLink::Follow };
     ResolvedPath::follow(folder.handle(), path, last)
 }

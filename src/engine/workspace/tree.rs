@@ -76,9 +76,10 @@ impl Workspace {
         Ok(entry_info(facts))
     }
 
-    /// The numbers of the served folders that have a relative `path`, in order: the first is the one that it leads to.
-    pub fn folders_with(&self, path: &FilePath) -> Vec<usize> {
-        self.folders.holders(path)
+    /// The numbers of the served folders that have a relative `path`, in order: the first is the one that it leads to. Of the others,
+    /// those of this machine. `takes_links`: a link at its end is an entry itself.
+    pub fn folders_with(&self, path: &FilePath, takes_links: bool) -> Vec<usize> {
+        self.folders.holders(path, if takes_links { Want::Link } else { Want::Entry })
     }
 
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.

@@ -47,6 +47,10 @@ impl Call for DeleteFile {
         Some(&self.0.path)
     }
 
+    fn takes_links(&self) -> bool {
+        true
+    }
+
     fn idempotency_key(&self) -> Option<&str> {
         self.0.idempotency_key.as_deref()
     }

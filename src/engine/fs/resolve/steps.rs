@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LastLink, PASS, Passed, ResolveError, ResolvedPath, file_type, stat_entry};
+use super::{LastLink, PASS, PassedEntry, ResolveError, ResolvedPath, file_type, stat_entry};
 use crate::fs::temporary;
 use sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use sys::ffi::{OsStrExt, OsStringExt};
@@ -37,7 +37,7 @@ pub(super) fn resolve(
     root: &Arc<OwnedFd>,
     path: &Path,
     last: LastLink,
-    passed: &mut Vec<Passed>,
+    passed: &mut Vec<PassedEntry>,
 ) -> Result<ResolvedPath, ResolveError> {
     let own = |name: &OsStr| Step { name: name.to_owned(), from_link: false };
     let mut steps = Steps { way: Vec::new(), pending: path.iter().map(own).collect(), links: 0, passed };
@@ -60,7 +60,7 @@ struct Steps<'p> {
     way: Vec<Level>,
     pending: VecDeque<Step>,
     links: usize,
-    passed: &'p mut Vec<Passed>,
+    passed: &'p mut Vec<PassedEntry>,
 }
 
 impl Steps<'_> {
@@ -125,7 +125,7 @@ impl Steps<'_> {
     /// Keeps that the path leads through the entry `name`, or leaves the current directory.
     fn pass(&mut self, name: Option<&OsString>) {
         let (real, as_folder) = (self.real_path(name), name.is_none() || !self.pending.is_empty());
-        self.passed.push(Passed { real, as_folder });
+        self.passed.push(PassedEntry { real, as_folder });
     }
 
     /// The entry `name` in `here`, the current directory.
