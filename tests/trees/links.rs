@@ -161,6 +161,13 @@ fn a_search_for_names_tells_the_links_to_folders_that_it_did_not_enter() {
     let told = "\n[Not entered: 1 link to a folder]";
     assert!(search("**/x.txt").ends_with(&format!("/a/x.txt{told}")), "{}", search("**/x.txt"));
     assert!(search("to-a/x.txt").starts_with(&format!("No matches found{told}")), "{}", search("to-a/x.txt"));
+    for pattern in ["a/*", "to-*", "*.txt"] {
+        assert!(
+            !search(pattern).contains("Not entered"),
+            "nothing below it could match: {}",
+            search(pattern)
+        );
+    }
     let excluded = json!({ "path": ".", "pattern": "**/x.txt", "excludePatterns": ["to-a"] });
     assert!(!server.ok("search_files", excluded).contains("Not entered"));
     std::fs::remove_file(folder.path().join("to-a")).expect("removed");

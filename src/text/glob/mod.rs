@@ -14,7 +14,8 @@
 //! like `[:alpha:]` in which `-`, `#`, `,`, `!` or a space is literal, which works here.
 //!
 //! A path matches, too, if it does as lists show it, with control characters and bytes that are not UTF-8 as `\xNN`, and composed
-//! as the pattern is (NFC): no client sees a difference.
+//! as the pattern is (NFC): no client sees a difference. In a pattern of ASCII without `\x`, which has one spelling, a wildcard stands
+//! for characters as they are stored.
 //!
 //! No pattern and path take long: an automaton reads a component once. What the patterns of a call may take is bounded by
 //! its [`budget`].
@@ -105,6 +106,17 @@ impl Glob {
         let is_matched = any_matches(&self.alternatives, path)
             || !self.spelled.is_empty() && any_matches(&self.spelled, &spelled(path));
         is_matched != self.negated
+    }
+
+    /// Whether it may match a path below `folder`. `false` is certain.
+    pub fn may_match_below(&self, folder: &str) -> bool {
+        let may = |alternatives: &[Sequence], folder: &str| {
+            let split = Split::new(folder);
+            alternatives.iter().any(|alternative| alternative.may_match_below(split.components()))
+        };
+        self.negated
+            || may(&self.alternatives, folder)
+            || !self.spelled.is_empty() && may(&self.spelled, &spelled(folder))
     }
 }
 

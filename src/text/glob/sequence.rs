@@ -50,6 +50,13 @@ impl Sequence {
         Some(part.matches(name) && !folders.split('/').any(is_dots))
     }
 
+    /// Whether it may match a path below `folder`.
+    pub(super) fn may_match_below(&self, folder: &[&str]) -> bool {
+        let first = self.globstars.map_or(self.parts.len(), |(first, _)| first);
+        let reaches = self.globstars.is_some() || folder.len() < first;
+        reaches && self.parts[..first].iter().zip(folder).all(|(part, component)| part.matches(component))
+    }
+
     pub(super) fn matches(&self, path: &[&str]) -> bool {
         let Some((first, last)) = self.globstars else { return run(path, &self.parts) };
         let (head, tail) = (&self.parts[..first], &self.parts[last + 1..]);

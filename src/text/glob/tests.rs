@@ -53,6 +53,24 @@ fn a_path_matches_in_each_form_of_unicode_and_as_lists_show_it() {
 }
 
 #[test]
+fn a_folder_below_which_nothing_can_match_is_known() {
+    for (pattern, folders, others) in [
+        ("*.ts", &[][..], &["a", "a.ts"][..]),
+        ("**/*.ts", &["a", "a/b"], &[]),
+        ("a/*.ts", &["a"], &["b", "a/b", "a/c.ts"]),
+        ("a/**", &["a", "a/b"], &["b", "b/a"]),
+        ("{a,b/c}/**/x", &["a", "b", "b/c", "a/z"], &["c", "b/d"]),
+        ("caf\u{e9}/*", &["cafe\u{301}", "caf\u{e9}"], &["cafe"]),
+        ("!a/*", &["a", "b"], &[]),
+        ("#a/*", &[], &["a", "#a"]),
+    ] {
+        let glob = Glob::parse(pattern).unwrap();
+        folders.iter().for_each(|folder| assert!(glob.may_match_below(folder), "{pattern} {folder}"));
+        others.iter().for_each(|folder| assert!(!glob.may_match_below(folder), "{pattern} {folder}"));
+    }
+}
+
+#[test]
 fn a_hostile_pattern_takes_no_time() {
     let path = "a/".repeat(2000) + &"a".repeat(200);
     let times = |text: &str, count| text.repeat(count);

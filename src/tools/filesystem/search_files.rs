@@ -90,16 +90,20 @@ impl Call for SearchFiles {
         let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
         let options = WalkOptions::default();
         let reached = listed.walk(options, after.as_deref(), &is_excluded, control, |walk, met| {
+            let is_match = !met.is_above && wanted_paths.matches(met.path);
             if met.kind == EntryKind::Link {
-                match walk.stat_of_target() {
+                // The page of the entries that do not fit counts what is behind them.
+                let hides_matches = !list.is_full() && wanted_paths.may_match_below(met.path);
+                match (is_match || hides_matches).then(|| walk.stat_of_target()).flatten() {
                     Some(target) => {
-                        links += u64::from(EntryKind::of_mode(target.st_mode) == EntryKind::Folder)
+                        let is_folder = EntryKind::of_mode(target.st_mode) == EntryKind::Folder;
+                        links += u64::from(hides_matches && is_folder);
                     }
                     // A link that leads out of the folder, or nowhere, is no file.
                     None => return false,
                 }
             }
-            if met.is_above || !wanted_paths.matches(met.path) {
+            if !is_match {
                 return false;
             }
             line.truncate(base_len);
