@@ -73,7 +73,7 @@ pub enum Error {
         /// The name requested.
         name: String,
     },
-    /// A link leads out of the served folders, to nothing, or in a circle.
+    /// A link is absolute, or leads out of the served folders, to nothing, in a circle, or to a file where a folder must be.
     RefusedLink {
         /// The name requested.
         name: String,
@@ -344,7 +344,7 @@ pub enum Occupant {
     File,
     /// A folder, and the call was to move or copy something to its path.
     Folder {
-        /// The path that it would have inside of the folder. `None`: it is there already.
+        /// The path that what is moved or copied would have in the folder. `None`: it is in that folder already.
         inside: Option<String>,
     },
     /// What the call was to move or copy.

@@ -116,11 +116,15 @@ fn a_link_that_is_not_followed_is_named_as_the_cause() {
     let folder = Folder::new();
     fill(&folder);
     folder.link("dangling", "nothing");
+    folder.link("circle", "circle");
+    folder.link("to-file", "full/x");
+    folder.link("absolute", folder.path().join("full"));
     let server = serve(&folder, "--tools=filesystem");
-    for path in ["out", "dangling", "dangling/x"] {
+    for path in ["out", "dangling", "dangling/x", "circle", "to-file/x", "absolute", "absolute/x"] {
         for tool in ["get_file_info", "read_text_file", "list_directory"] {
             let text = failed(&server, tool, json!({ "path": path }));
-            let told = "It leads through a link to nothing, in a circle, or out of the served folders.";
+            let told = "It leads through a link that is absolute, or leads to nothing, to a file where a folder must be, in a circle, or \
+                        out of the served folders.";
             assert_eq!(text, format!("Error: Permission denied accessing '{path}'\n{told}"), "{tool}");
         }
     }

@@ -63,7 +63,11 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some("It is the served folder itself, which is neither deleted nor replaced.".into())
         }
         Error::RefusedLink { .. } if guide.paths => {
-            Some("It leads through a link to nothing, in a circle, or out of the served folders.".into())
+            Some(
+                "It leads through a link that is absolute, or leads to nothing, to a file where a folder must be, in a circle, or out of \
+                 the served folders."
+                    .into(),
+            )
         }
         Error::PermissionDenied { name } => {
             Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
