@@ -83,12 +83,23 @@ const REASONS: usize = Reason::NotWantedFolders as usize + 1;
 
 /// A number of things, in words.
 pub(super) fn several(number: u64, unit: &str) -> String {
-    match (number, unit.strip_suffix('y')) {
-        (1, _) => format!("1 {unit}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        _ if unit.ends_with("ch") => format!("{number} {unit}es"),
-        (_, None) => format!("{number} {unit}s"),
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {}", plural(unit)) }
+}
+
+/// The name of several things, of the name of one.
+pub(super) fn plural(unit: &str) -> String {
+    match unit.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if unit.ends_with("ch") => format!("{unit}es"),
+        None => format!("{unit}s"),
     }
+}
+
+/// The name of one thing, of the name of several.
+pub(super) fn singular(several: &str) -> String {
+    let one = |(ending, instead)| Some(format!("{}{instead}", several.strip_suffix(ending)?));
+    let endings = [("ies", "y"), ("es", ""), ("s", "")];
+    endings.into_iter().filter_map(one).find(|one| plural(one) == several).unwrap_or_else(|| several.into())
 }
 
 /// See the module.
@@ -187,6 +198,20 @@ mod tests {
         let mut balance = Balance::default();
         balance.add_doubt();
         assert_eq!(balance.line("1 file searched"), "[1 file searched]");
+    }
+
+    #[test]
+    fn one_thing_and_several_have_their_names() {
+        for (one, more) in [
+            ("file", "files"),
+            ("entry", "entries"),
+            ("match", "matches"),
+            ("place", "places"),
+            ("matching line", "matching lines"),
+        ] {
+            assert_eq!((plural(one), singular(more)), (more.to_owned(), one.to_owned()));
+            assert_eq!((several(1, one), several(2, one)), (format!("1 {one}"), format!("2 {more}")));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::json;
 
+use super::balance::singular;
 use super::{Members, OutputKinds, Reply};
 use engine::Result;
 use text::tokens::TokenCount;
@@ -98,7 +99,8 @@ pub(super) struct LimitedText {
 struct Truncated<'n> {
     shown: u64,
     of: u64,
-    next: &'n serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'n serde_json::Value>,
     /// There may be more than `of`.
     #[serde(skip_serializing_if = "is_false")]
     partial: bool,
@@ -120,7 +122,7 @@ impl LimitedText {
         LimitedText { most, ..self }
     }
 
-    /// Says that there may be more entries than were counted, and why. Then there is a call that goes on.
+    /// Says that there may be more entries than were counted, and why.
     pub(super) fn stop(&mut self, why: &'static str) {
         self.stopped = Some(why);
     }
@@ -196,12 +198,12 @@ impl LimitedText {
         self.total
     }
 
-    /// The reply. `next` makes the call that goes on: the tool's name and its arguments. `note` is a further line.
-    pub(super) fn reply(
+    /// The reply. `next` makes the call that goes on, if there is one: the tool's name and its arguments. `note` is a further line.
+    pub(super) fn reply<N: Into<Option<(&'static str, serde_json::Value)>>>(
         mut self,
         wanted: OutputKinds,
         unit: &str,
-        next: impl FnOnce() -> Result<(&'static str, serde_json::Value)>,
+        next: impl FnOnce() -> Result<N>,
         note: Option<&str>,
     ) -> Result<Reply> {
         let mut meta = Members::default();
@@ -210,40 +212,33 @@ impl LimitedText {
             self.text.push_str(note);
         }
         if self.is_full() || self.stopped.is_some() {
-            let (tool, arguments) = next()?;
+            let next = next()?.into();
             let (shown, total, limit, stopped) = (self.shown, self.total, self.limit, self.stopped);
-            let unit = if total == 1 { one(unit) } else { unit.into() };
-            let mut go_on = format!("{tool} {arguments}");
-            let cursor = arguments.get("cursor");
-            if limit.is_some_and(|limit| self.text.len() + go_on.len() + SHOWN_LINE > limit)
-                && let Some(cursor) = cursor
-            {
-                // Long patterns, say, which the client has.
-                go_on = format!("{tool}, the same arguments and {}", json!({ "cursor": cursor }));
-            }
+            let unit = if total == 1 { singular(unit) } else { unit.into() };
+            let go_on = next.as_ref().map_or(String::new(), |(tool, arguments)| {
+                let whole = format!(". Go on with {tool} {arguments}");
+                match arguments.get("cursor") {
+                    // Long patterns, say, which the client has.
+                    Some(cursor)
+                        if limit.is_some_and(|limit| self.text.len() + whole.len() + SHOWN_LINE > limit) =>
+                    {
+                        format!(". Go on with {tool}, the same arguments and {}", json!({ "cursor": cursor }))
+                    }
+                    _ => whole,
+                }
+            });
             self.begin_line();
             let _ = match stopped {
                 // A write to a String cannot fail.
-                None => write!(self.text, "[Shown: {shown} of {total} {unit}. Go on with {go_on}]"),
-                Some(why) => {
-                    write!(
-                        self.text,
-                        "[Shown: {shown} of at least {total} {unit}: {why}. Go on with {go_on}]"
-                    )
-                }
+                None => write!(self.text, "[Shown: {shown} of {total} {unit}{go_on}]"),
+                Some(why) => write!(self.text, "[Shown: {shown} of at least {total} {unit}: {why}{go_on}]"),
             };
-            let truncated = Truncated { shown, of: total, next: &arguments, partial: stopped.is_some() };
+            let next = next.as_ref().map(|(_, arguments)| arguments);
+            let truncated = Truncated { shown, of: total, next, partial: stopped.is_some() };
             meta = meta.with("file-editor/truncated", &truncated);
         }
         Ok(Reply { meta, ..content(self.text, wanted) })
     }
-}
-
-/// The name of one thing, of the name of several.
-fn one(unit: &str) -> String {
-    let endings = [("ies", "y"), ("ches", "ch"), ("s", "")];
-    let stem = |(several, one)| unit.strip_suffix(several).map(|stem| format!("{stem}{one}"));
-    endings.into_iter().find_map(stem).unwrap_or_else(|| unit.into())
 }
 
 /// Bytes of a cursor that holds a path of `len` bytes, without those that every cursor has.
@@ -267,7 +262,8 @@ mod tests {
     fn without_a_limit_all_is_shown() {
         let mut text = LimitedText::new(None);
         assert!((0..1_000).all(|_| text.push_line("entry")));
-        let reply = text.reply(BOTH, "entries", || unreachable!("nothing is left"), None).unwrap();
+        let nothing_left = || -> Result<(&str, serde_json::Value)> { unreachable!("nothing is left") };
+        let reply = text.reply(BOTH, "entries", nothing_left, None).unwrap();
         assert_eq!((reply.text.lines().count(), reply.meta.as_str()), (1_000, ""));
         assert!(reply.data.as_str().starts_with(r#""content":"entry\nentry"#));
     }
@@ -311,6 +307,18 @@ mod tests {
         let last = "\n[Shown: 2 of at least 5 files: the time was up. Go on with find {\"sort\":\"path\"}]";
         assert!(reply.text.ends_with(last), "{}", reply.text);
         assert!(reply.meta.as_str().ends_with(r#""partial":true}"#), "{}", reply.meta.as_str());
+    }
+
+    #[test]
+    fn a_part_of_a_list_that_no_call_goes_on_with_names_none() {
+        let mut text = LimitedText::new(None);
+        text.push_line("entry");
+        text.stop("the time was up");
+        let none: Option<(&str, serde_json::Value)> = None;
+        let reply = text.reply(BOTH, "matches", || Ok(none), None).unwrap();
+        assert_eq!(reply.text, "entry\n[Shown: 1 of at least 1 match: the time was up]");
+        let meta = r#""file-editor/truncated":{"shown":1,"of":1,"partial":true}"#;
+        assert_eq!(reply.meta.as_str(), meta);
     }
 
     #[test]

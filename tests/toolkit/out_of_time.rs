@@ -57,7 +57,7 @@ fn a_history_that_was_not_counted_in_time_is_said_to_be_a_part() {
     let Some(repository) = Repository::new() else { return };
     for n in 0..100 {
         repository.folder.write(&format!("f{}.py", n % 7), format!("x = {n}\n"));
-        repository.commit(1);
+        repository.commit(0);
     }
     let injected = "openat2:delay_enter=60000";
     let Some(server) = slow_calls(&repository.folder, injected, &[SET, "--timeout=6"]) else { return };
@@ -71,5 +71,13 @@ fn a_history_that_was_not_counted_in_time_is_said_to_be_a_part() {
         let next = &told["next"];
         assert_eq!((&next["period_days"], next.get("offset")), (&json!(4), None), "{format}: {text}");
         assert!(offset == 0 || told["shown"] == json!(0), "files of another list: {text}");
+    }
+    for format in ["summary", "json"] {
+        let page = server
+            .tool("analyze_code_churn", json!({ "project_path": ".", "format": format, "period_days": 1 }));
+        let (text, told) = (page.result["content"].to_string(), truncated(&page));
+        let is_told = text.contains("Have the server started with a longer --timeout");
+        assert!(is_told && !text.contains("smaller") && !text.contains("Go on with"), "{text}");
+        assert_eq!(told.get("next"), None, "the same call is no way out: {text}");
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use self::shown::Shown;
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments};
+use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::walking::starts;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 use ::toolkit::churn::{Fault, analyze, hot_spots};
@@ -108,8 +109,8 @@ impl Call for AnalyzeCodeChurn {
             Err(error) => return Err(error),
         };
         let spots = hot_spots(&churn, |path| scores.get(std::str::from_utf8(path).ok()?).copied());
-        let offset = offset.as_ref().map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX));
         let is_late = churn.late.is_some();
+        let start = PageStart::new(*offset, is_late);
         let shown = Shown {
             spot_scores: spots.iter().map(|spot| (&*spot.file.path, spot.score)).collect(),
             spots,
@@ -121,16 +122,13 @@ impl Call for AnalyzeCodeChurn {
                 .pop()
                 .map_or(String::new(), |start| start.before),
             days: period_days.0,
-            // The list of all commits has other files in these places.
-            offset: if is_late && offset > 0 { usize::MAX } else { offset },
+            start,
             limit: self.limit,
         };
         let next = |shown: usize| {
-            let arguments = match is_late {
-                true => self.arguments_from((period_days.0 / 2).max(1), 0),
-                false => self.arguments_from(period_days.0, offset + shown),
-            };
-            (TOOL.name, arguments)
+            let (days, offset) =
+                if is_late { (period_days.0 / 2, 0) } else { (period_days.0, start.offset + shown) };
+            (days > 0).then(|| (TOOL.name, self.arguments_from(days, offset)))
         };
         match format {
             Format::Summary => text::reply(&shown, wanted, next),

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use self::findings::{Findings, Thresholds};
 use crate::tools::arguments::{Keyword, Natural, Request, Takes, arguments};
+use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, memory};
 use ::toolkit::complexity::{Language, analyse_project};
 use engine::{Control, FilePath, Result, Workspace};
@@ -135,9 +136,8 @@ impl Call for AnalyzeComplexity {
         let project = analyse_project(workspace, Some(project_path), toolchain.languages(), control)?;
         let ComplexityArguments { max_cyclomatic, max_cognitive, top_files, .. } = &self.arguments;
         let thresholds = Thresholds { cyclomatic: max_cyclomatic.0, cognitive: max_cognitive.0 };
-        let offset =
-            self.arguments.offset.map_or(0, |offset| usize::try_from(offset.0).unwrap_or(usize::MAX));
         let is_late = project.late.is_some();
+        let start = PageStart::new(self.arguments.offset, is_late);
         let findings = Findings {
             toolchain: word(*toolchain),
             thresholds,
@@ -149,11 +149,11 @@ impl Call for AnalyzeComplexity {
             base: self.base,
             folders: workspace.folder_paths(),
             project: &project,
-            // The list of all files has other entries in these places.
-            offset: if is_late && offset > 0 { usize::MAX } else { offset },
+            start,
             limit: self.limit,
         };
-        let next = |shown: usize| (TOOL.name, self.arguments_from(offset + if is_late { 0 } else { shown }));
+        let next =
+            |shown: usize| (TOOL.name, self.arguments_from(start.offset + if is_late { 0 } else { shown }));
         match format {
             Format::Summary | Format::Full => text::reply(&findings, *format == Format::Full, wanted, next),
             Format::Json => Ok(data::reply(&findings, wanted, next)),

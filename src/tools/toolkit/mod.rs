@@ -7,6 +7,7 @@ mod analyze_complexity;
 mod cut_text;
 mod generate_template;
 mod list_templates;
+mod page_start;
 mod scaffold_project;
 mod search_templates;
 mod template_failure;

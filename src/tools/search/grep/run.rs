@@ -9,6 +9,7 @@ use super::place::Place;
 use super::searched::{balance, hit};
 use super::wanted_files::WantedFiles;
 use super::{Grep, Sort, TOOL};
+use crate::tools::balance::plural;
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::limited::{LimitedText, Room};
 use crate::tools::search::best::Best;
@@ -239,8 +240,8 @@ impl<'r> Run<'r> {
         }
         let mut searched = searched.clone();
         searched.counts.changing += changed;
-        let several_hits = if self.grep.how.multiline { "matches" } else { "matching lines" };
-        self.reply(list, several_hits, &searched, next, has_changed, wanted)
+        let several_hits = plural(hit(self.grep.how));
+        self.reply(list, &several_hits, &searched, next, has_changed, wanted)
     }
 
     fn reply(

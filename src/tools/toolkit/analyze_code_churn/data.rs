@@ -17,7 +17,7 @@ const MOST_AUTHORS: usize = 10;
 pub(super) fn reply(
     shown: &Shown,
     wanted: OutputKinds,
-    next: impl Fn(usize) -> (&'static str, Value),
+    next: impl Fn(usize) -> Option<(&'static str, Value)>,
 ) -> Reply {
     let mut object = Map::new();
     object.insert("summary".into(), summary(shown));
@@ -42,11 +42,14 @@ pub(super) fn reply(
     let (count, all) = (files.len(), shown.files().len());
     object.insert("files".into(), files.into());
     let is_late = shown.churn.late.is_some();
-    let mut truncated =
-        (count < all || is_late).then(|| json!({ "shown": count, "of": all, "next": next(count).1 }));
-    if is_late && let Some(truncated) = &mut truncated {
-        truncated["partial"] = json!(true);
-    }
+    let truncated = (count < all || is_late).then(|| {
+        let mut truncated = json!({ "shown": count, "of": all });
+        next(count).into_iter().for_each(|(_, arguments)| truncated["next"] = arguments);
+        if is_late {
+            truncated["partial"] = json!(true);
+        }
+        truncated
+    });
     if let Some(truncated) = &truncated {
         object.insert("truncated".into(), truncated.clone());
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::tools::balance::several;
+use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::walking::{shown, shown_line};
 use ::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER, Uncounted};
 use engine::Unanalysed;
@@ -30,8 +31,8 @@ pub(super) struct Shown<'c> {
     pub(super) before: String,
     /// Days of the period.
     pub(super) days: u64,
-    /// Files that are left out first. All of them if the time was up and the call has an offset.
-    pub(super) offset: usize,
+    /// The first file that is shown.
+    pub(super) start: PageStart,
     /// The longest text in bytes, if there is a limit.
     pub(super) limit: Option<usize>,
 }
@@ -40,7 +41,7 @@ impl<'c> Shown<'c> {
     /// The files from the offset on.
     pub(super) fn files(&self) -> &'c [FileChurn] {
         let files = &self.churn.files;
-        &files[self.offset.min(files.len())..]
+        &files[self.start.skipped().min(files.len())..]
     }
 
     /// The hot spots that are shown: on the first page.
@@ -57,7 +58,7 @@ impl<'c> Shown<'c> {
     /// Authors and hot spots that are shown: fewer in a short answer, so that there is room for files.
     fn most(&self) -> usize {
         let most = self.limit.map_or(MOST, |limit| MOST.min(limit / ROOM_OF_ONE));
-        if self.offset > 0 { 0 } else { most }
+        if self.start.offset > 0 { 0 } else { most }
     }
 
     /// The path of a file as other tools take it. It may have line breaks; bytes that are no UTF-8 are `\xNN`.
@@ -108,9 +109,13 @@ impl<'c> Shown<'c> {
         if let Some(Uncounted { commits, has_unseen }) = *late {
             let least = if has_unseen { "at least " } else { "" };
             let commits = several(commits as u64, "older commit");
+            let way_out = match self.days {
+                1 => "Have the server started with a longer --timeout",
+                _ => "Pass a smaller period_days",
+            };
             notes.push(format!(
                 "The time was up: the figures are of the newest commits of the period; {least}{commits} of it are not counted. The list \
-                    of a part has no further page. Pass a smaller period_days"
+                    of a part has no further page. {way_out}"
             ));
         }
         if *is_cut {

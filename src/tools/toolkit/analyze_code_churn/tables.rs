@@ -23,7 +23,7 @@ fn rows(
     row: impl Fn(&FileChurn) -> String,
     note: Option<&str>,
     wanted: OutputKinds,
-    next: impl Fn(usize) -> (&'static str, Value),
+    next: impl Fn(usize) -> Option<(&'static str, Value)>,
 ) -> Result<Reply> {
     let limit = of.limit.map(|limit| limit.saturating_sub(note.map_or(0, str::len).min(limit / 4)));
     let mut list = LimitedText::new(limit);
@@ -45,7 +45,7 @@ fn rows(
 pub(super) fn csv(
     of: &Shown,
     wanted: OutputKinds,
-    next: impl Fn(usize) -> (&'static str, Value),
+    next: impl Fn(usize) -> Option<(&'static str, Value)>,
 ) -> Result<Reply> {
     let reply = rows(of, COLUMNS, |file| csv_row(of, file), None, wanted, next)?;
     // Behind the rows in an item of its own.
@@ -96,7 +96,7 @@ fn csv_field(text: &str) -> String {
 pub(super) fn markdown(
     of: &Shown,
     wanted: OutputKinds,
-    next: impl Fn(usize) -> (&'static str, Value),
+    next: impl Fn(usize) -> Option<(&'static str, Value)>,
 ) -> Result<Reply> {
     let churn = of.churn;
     let mut head = format!(

@@ -15,7 +15,7 @@ use engine::Result;
 pub(super) fn reply(
     shown: &Shown,
     wanted: OutputKinds,
-    next: impl Fn(usize) -> (&'static str, Value),
+    next: impl Fn(usize) -> Option<(&'static str, Value)>,
 ) -> Result<Reply> {
     let notes = shown.notes().iter().map(|note| format!("[{note}]")).collect::<Vec<_>>().join("\n");
     let limit = shown.limit.map(|limit| limit.saturating_sub(notes.len().min(limit / 4)));

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::tools::LineBase;
 use crate::tools::balance::{Balance, Reason, several};
+use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::walking::path_line_in;
 use ::toolkit::complexity::{
     FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
@@ -95,9 +96,8 @@ pub(super) struct Findings<'p> {
     pub(super) requested: Option<u64>,
     pub(super) folders: &'p FolderPaths,
     pub(super) project: &'p ProjectReport,
-    /// Entries that are left out first: ranked files, then violations or functions. All of them if the time was up and the call has
-    /// an offset.
-    pub(super) offset: usize,
+    /// The first entry that is shown: ranked files, then violations or functions.
+    pub(super) start: PageStart,
     /// The number of the first line.
     pub(super) base: LineBase,
     /// The longest text in bytes, if there is a limit.
@@ -121,12 +121,12 @@ impl<'p> Findings<'p> {
     /// The ranked files behind the offset, with their ranks.
     pub(super) fn rankings(&self) -> impl Iterator<Item = (usize, &'p ProjectFile)> {
         let ranks = self.ranked.iter().flatten().enumerate();
-        ranks.skip(self.offset).map(|(number, file)| (number + 1, *file))
+        ranks.skip(self.start.skipped()).map(|(number, file)| (number + 1, *file))
     }
 
     /// How many violations, or functions, are left out first.
     pub(super) fn offset_behind_rankings(&self) -> usize {
-        self.offset.saturating_sub(self.ranked.as_ref().map_or(0, Vec::len))
+        self.start.skipped().saturating_sub(self.ranked.as_ref().map_or(0, Vec::len))
     }
 
     /// The violations behind the offset.
@@ -203,7 +203,7 @@ impl<'p> Findings<'p> {
 
     /// What an answer says if the time was up.
     pub(super) fn late(&self) -> Option<&'static str> {
-        self.project.late.map(|_| if self.offset == 0 { LATE } else { LATE_BEHIND })
+        self.project.late.map(|_| if self.start.shows_entries { LATE } else { LATE_BEHIND })
     }
 }
 

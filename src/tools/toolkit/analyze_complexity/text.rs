@@ -22,7 +22,7 @@ pub(super) fn reply(
     let mut list = LimitedText::new(limit);
     list.text_mut().push_str(&head(findings));
     let of_files = findings.ranked.as_ref().map_or(0, Vec::len);
-    if findings.offset < of_files {
+    if findings.start.skipped() < of_files {
         let title = format!("\nTop files ({of_files} of {}):", findings.project.files.len());
         list.text_mut().push_str(&title);
     }
