@@ -12,8 +12,8 @@ use engine::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOption
 use sys::path::{root, told, with_slashes};
 use text::glob::{GlobBudget, RootedGlob, is_literal};
 
-/// The longest time for all further walks of one call.
-const LONGEST: Duration = Duration::from_millis(250);
+/// The longest time for all further walks, or reads of a large file, of one call.
+pub(super) const LONGEST: Duration = Duration::from_millis(250);
 
 /// Further walks in the same folders.
 pub(super) struct Near<'n> {

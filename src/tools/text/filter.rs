@@ -102,7 +102,8 @@ impl Filter {
                     read(Some(near), None, Some(0), false, control).map_or(0, |(told, _)| told.total)
                 };
                 let is_part = self.skip_empty || self.span != LineSpan::default();
-                Some(no_match(pattern, is_part, &count, control))
+                let size = workspace.stamp(path).map_or(u64::MAX, |stamp| stamp.len);
+                Some(no_match(pattern, size, is_part, &count, control))
             }
             _ => None,
         };

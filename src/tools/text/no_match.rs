@@ -2,29 +2,31 @@
 //!
 //! Knows no files: its caller counts.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 
 use crate::tools::balance::several;
+use crate::tools::near::LONGEST;
 use crate::tools::near_patterns::NearPattern;
 use engine::{Control, Pattern, PatternOptions};
 
-/// The longest time for all further reads of one call. Reads of a small file take this only on a machine that is busy.
-const LONGEST: Duration = Duration::from_secs(1);
+/// The largest file, in bytes, whose further reads take little time: no clock ends them before the call's own.
+const SMALL: u64 = 1 << 20;
 
 /// Most patterns that are named.
 const MOST: usize = 3;
 
-/// The lines of the note. `is_part`: not all lines of the file are wanted. `count`: how many of those that are a pattern matches.
+/// The lines of the note. `size`: that of the file. `is_part`: not all its lines are wanted. `count`: how many of those that are a pattern matches.
 pub(super) fn no_match(
     pattern: &str,
+    size: u64,
     is_part: bool,
     count: &dyn Fn(&Pattern, &Control) -> u64,
     control: &Control,
 ) -> String {
     let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
-    let short = Control::new(LONGEST.min(left));
+    let short = Control::new(if size <= SMALL { left } else { LONGEST.min(left) });
     let hint = |near: NearPattern| {
         let text = near.inline().filter(|_| control.check().is_ok())?;
         let number = count(&Pattern::new(&text, PatternOptions::default()).ok()?, &short);
