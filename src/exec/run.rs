@@ -166,8 +166,8 @@ impl Executor {
         }
     }
 
-    /// Waits for the memory that the call may take, until some time before then. `None` as in [`Executor::permit`]; the inner `None` also
-    /// if it needs none.
+    /// Waits for the memory that the call may take. Where it may have to, it ends the wait early enough before then that a quarter of the
+    /// timeout is left for the work. `None` as in [`Executor::permit`]; the inner `None` also if the call needs no memory.
     pub(super) async fn memory(&self, task: &Arc<Task>, until: Instant) -> Option<Option<Permit>> {
         let memory = task.call.memory();
         let until = until - if memory == 0 { Duration::ZERO } else { self.limits.timeout / FOR_WORK };

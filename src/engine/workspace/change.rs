@@ -154,7 +154,7 @@ impl Workspace {
         if self.has_put_back(&found, path) {
             found = find()?;
         }
-        if options.create {
+        if options.create || found.exists() {
             // No advice to create the folder of what may not be written.
             found.check_writable(path)?;
         }
@@ -165,7 +165,6 @@ impl Workspace {
                 false => self.not_found(&found, path, control),
             });
         }
-        found.check_writable(path)?;
         match options.expected {
             Some(_) if !found.exists() => Err(other_version(path, options)),
             _ => Ok(found),

@@ -75,7 +75,8 @@ impl Beginning {
 }
 
 impl Workspace {
-    /// The kind of what the path leads to, if its search is soon over: a small file, or a folder with few of them.
+    /// The kind of what the path leads to, if its search is soon over: a small file, or a folder with few
+    /// entries below it, whose files are small together.
     pub fn small_search(&self, path: &FilePath, control: &Control) -> Option<EntryKind> {
         let stat = self.find_entry(path, Want::Entry, control).ok()?.place.stat?;
         let is_small = match EntryKind::of_mode(stat.st_mode) {
