@@ -25,7 +25,7 @@ const READY: &str = "ready";
 /// A slower start causes a warning.
 const SLOW_START: Duration = Duration::from_millis(100);
 
-/// Starts logging. Call it once per process.
+/// Starts logging: of the server's crates, those that log. Call it once per process.
 pub fn init(level: LogLevel, format: LogFormat) {
     let level = match level {
         LogLevel::Error => Level::ERROR,
@@ -35,8 +35,8 @@ pub fn init(level: LogLevel, format: LogFormat) {
         LogLevel::Trace => Level::TRACE,
     };
     let shown = level.max(Level::INFO);
-    let levels =
-        Targets::new().with_target("file_editor", level).with_target(READY, shown).with_target(ASKED, shown);
+    let own = ["file_editor", "engine"].map(|ours| (ours, level));
+    let levels = Targets::new().with_targets(own).with_target(READY, shown).with_target(ASKED, shown);
     let log = layer().with_writer(|| Stderr).event_format(LineFormat(format)).log_internal_errors(false);
     tracing_subscriber::registry().with(log.with_filter(levels)).init();
 }

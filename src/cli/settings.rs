@@ -14,7 +14,9 @@ impl Config {
             None => sets::choose(default).map_err(Stop::Wrong)?,
         };
         if !self.allow_exec {
-            chosen.retain(|member| !member.runs_commands());
+            if !switches::is_off("exec-offered") {
+                chosen.retain(|member| !member.runs_commands());
+            }
             if chosen.is_empty() {
                 return Err(Stop::Wrong("--tools: the tool exec is offered only with --allow-exec".into()));
             }

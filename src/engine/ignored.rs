@@ -134,7 +134,9 @@ impl IgnoreRules {
             if in_repository {
                 by_gitignore = by_gitignore.or_else(|| decides(&level.gitignore));
                 by_exclude = by_exclude.or_else(|| decides(&level.exclude));
-                in_repository = !level.is_repository;
+                if !switches::is_off("search-repository") {
+                    in_repository = !level.is_repository;
+                }
             }
         }
         by_gitignore.or(by_exclude)

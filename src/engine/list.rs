@@ -206,7 +206,9 @@ pub(crate) fn list(
     let mut leave_out = |error: Error| match error {
         Error::ListingFailed { .. } if walked == 0 || is_shortage(&error) => Err(error),
         Error::ListingFailed { .. } | Error::ReadFailed { .. } => {
-            left_out.unknown += 1;
+            if !switches::is_off("list-unread") {
+                left_out.unknown += 1;
+            }
             Ok(false)
         }
         error => Err(error),
@@ -239,7 +241,9 @@ pub(crate) fn list(
     // All leases were asked to end in the first pass, so these waits together last as long as the longest.
     let done = total.unwrap_or(walked + files.len() as u64) - leased.len() as u64;
     for (waited_for, nth) in leased.into_iter().enumerate() {
-        control.progress(done + waited_for as u64, total);
+        if !switches::is_off("progress-leased") {
+            control.progress(done + waited_for as u64, total);
+        }
         let entry: &mut FileEntry = &mut files[nth];
         let name = &table.text()[entry.name.clone()];
         let waited = DirEntry::look(folder, name)?.map_or(Ok(()), |seen| wait(&seen));

@@ -186,7 +186,9 @@ impl<'w> Walk<'w> {
                 continue;
             }
             let Some(kind) = kind else {
-                self.left_out.unknown += 1;
+                if !switches::is_off("kind-untold") {
+                    self.left_out.unknown += 1;
+                }
                 continue;
             };
             self.enter = is_folder && level < self.options.depth;

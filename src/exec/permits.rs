@@ -187,7 +187,9 @@ impl State {
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        self.receiver.close();
+        if !switches::is_off("turn-left") {
+            self.receiver.close();
+        }
         // After its end there is nothing to hand on, and this is cheap.
         hand_on(self.state);
     }

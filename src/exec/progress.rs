@@ -61,7 +61,7 @@ impl ProgressWatch {
         // Counted from now: after a delay, two notifications are not sent at once.
         self.due = Instant::now() + EVERY;
         let progress = self.task.control.progressed();
-        if progress.done <= self.reported {
+        if !switches::is_off("progress-grown") && progress.done <= self.reported {
             return None;
         }
         self.reported = progress.done;

@@ -111,7 +111,7 @@ impl Executor {
         let Some(_permit) = self.permit(permits, task, 1, until).await else {
             return time_is_up(task, late);
         };
-        if self.is_stuck() {
+        if !switches::is_off("threads-for-answers") && self.is_stuck() {
             return not_run(task, Task::without_thread);
         }
         self.run_on_thread(task, memory, then).await

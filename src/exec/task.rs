@@ -94,7 +94,7 @@ impl Task {
         }
         // After a panic: an answer, unless the call was answered as late or cancelled.
         answer.unwrap_or_else(|| {
-            if control.is_committing() {
+            if !switches::is_off("repeated-panic") && control.is_committing() {
                 let _ = self.kept.set(Arc::new(KeptReply::Panicked));
             }
             (control.answer() || control.check_called_off().is_ok()).then(|| self.panicked())

@@ -163,7 +163,7 @@ impl Place<'_> {
         let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
         let (mut kept, only) = (kept(&block), kinds.only());
         self.edges.keep(&mut kept, old_at.len());
-        if mapping.moves_what_is_right(&block, &kept, most) {
+        if !switches::is_off("tolerant-right") && mapping.moves_what_is_right(&block, &kept, most) {
             return Tolerant::None;
         }
         let mut out = Vec::new();

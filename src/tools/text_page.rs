@@ -136,7 +136,9 @@ impl<'p> TextPage<'p> {
             TextForm::Numbered => fitting(self.read.excerpt.bytes(), self.numbering(), limit),
             _ => limit,
         };
-        self.read.cut(fits);
+        if !switches::is_off("page-numbers") {
+            self.read.cut(fits);
+        }
     }
 
     /// Leaves out what would be more tokens than an answer may hold, from a line on if that is possible.

@@ -110,7 +110,9 @@ fn supervisor(dir: &OwnedFd, hidden: &[OsString]) -> io::Result<(Supervised, [Ow
     program.arg0("file-editor").arg(ARGUMENT);
     start_in(&mut program, dir)?;
     for name in hidden {
-        program.env_remove(name);
+        if !switches::is_off("exec-token") {
+            program.env_remove(name);
+        }
     }
     program.stdin(OwnedFd::from(other_end)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut supervisor = orphans::start(&mut program)?;

@@ -71,8 +71,12 @@ fn take_link() -> io::Result<UnixStream> {
 
 /// Leaves behind what this process inherited, and its terminal.
 fn prepare() -> io::Result<()> {
-    close_on_exec()?;
-    restore_signals();
+    if !switches::is_off("exec-descriptors") {
+        close_on_exec()?;
+    }
+    if !switches::is_off("exec-ignored-signals") {
+        restore_signals();
+    }
     sys::process::setsid()?;
     // A command may have stopped this process. At the end of the server it must go on, to kill the command.
     go_on_without_parent()?;

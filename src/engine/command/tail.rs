@@ -30,7 +30,9 @@ impl Tail {
         self.received += bytes.len() as u64;
         let last = &bytes[bytes.len().saturating_sub(self.most)..];
         let over = (self.bytes.len() + last.len()).saturating_sub(self.most);
-        self.bytes.drain(..over);
+        if !switches::is_off("exec-tail") {
+            self.bytes.drain(..over);
+        }
         self.bytes.extend(last);
     }
 

@@ -164,7 +164,7 @@ fn lock(file: &File, locks: &Locks, control: &Control) -> io::Result<Option<Path
 
 /// Writes records behind the last one, in the place of a torn one.
 fn append_at(file: &File, extent: &Extent, records: &[u8]) -> io::Result<()> {
-    if extent.tail == RecordsTail::Torn {
+    if !switches::is_off("filter-disk-torn") && extent.tail == RecordsTail::Torn {
         file.set_len(extent.end)?;
     }
     let start = FilterRecords::start(0);

@@ -48,7 +48,9 @@ pub(crate) fn copy(old: &OpenFile, new: &File) -> io::Result<()> {
     failpoint::taken()?;
     let kept = copy_owner(from, new)?;
     failpoint::taken()?;
-    copy_xattrs(old.file(), new, &names);
+    if !switches::is_off("write-xattrs") {
+        copy_xattrs(old.file(), new, &names);
+    }
     sys::fs::copy_system_attributes(old.file(), new)?;
     failpoint::taken()?;
     copy_rights(from, acl, new, kept, cleared)

@@ -23,7 +23,7 @@ pub(crate) fn wait_out<T>(
     open: impl Fn() -> Result<T, ResolveError>,
 ) -> Result<Result<T, ResolveError>> {
     let first = open();
-    if !is_leased(&first) || !control.may_wait_for_lease() {
+    if switches::is_off("lease-wait") || !is_leased(&first) || !control.may_wait_for_lease() {
         return Ok(first);
     }
     control.wait_for_lock(|| {

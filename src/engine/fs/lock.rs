@@ -93,9 +93,11 @@ impl Locks {
             if turn.is_first() {
                 return Ok(Some(turn));
             }
-            control.check_called_off()?;
+            if !switches::is_off("turn-called-off") {
+                control.check_called_off()?;
+            }
             let now = Instant::now();
-            if now >= until {
+            if !switches::is_off("turn-time") && now >= until {
                 return Ok(None);
             }
             thread::park_timeout(LOOK.min(until - now));

@@ -101,7 +101,7 @@ impl<'g> Guard<'g> {
         }
         let path = self.base.join(path);
         for (name, is_folder) in &level.names {
-            if is_git(name.as_bytes()) {
+            if !switches::is_off("delete-again") && is_git(name.as_bytes()) {
                 return Err(Refused::Git);
             }
             // A temporary file may be another process's edit in progress.

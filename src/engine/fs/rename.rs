@@ -39,7 +39,7 @@ fn rename_without_flag(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed
     }
     // A hard link fails too if the name exists.
     let linked = sys::fs::linkat(&from.dir, &from.name, &to.dir, &to.name, AtFlags::empty());
-    if linked.is_err_and(has_no_links) {
+    if !switches::is_off("move-claim") && linked.is_err_and(has_no_links) {
         return settle(rename_over_claim(&from.dir, &from.name, to), from, to);
     }
     match settle(linked, from, to)? {

@@ -245,7 +245,7 @@ pub(crate) fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>,
 pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     let is_missing = |found: &Result<Option<Stat>, Errno>| matches!(found, Ok(None));
     let found = entry_now(root, name);
-    if !is_missing(&found) || file_system::is_local(root) {
+    if switches::is_off("looks-again") || !is_missing(&found) || file_system::is_local(root) {
         return found;
     }
     // Some file systems in user space do not find a name in the moment in which another file is put in its place.

@@ -47,7 +47,9 @@ impl Workspace {
             (_, error) => error,
         })?;
         if path.is_in_tree() && !found.exists() && !found.excluded {
-            self.folders.check_new(path, &found)?;
+            if !switches::is_off("foreign-new") {
+                self.folders.check_new(path, &found)?;
+            }
         }
         Ok(found)
     }

@@ -42,7 +42,9 @@ impl Workspace {
             similar.insert(0, meant);
         }
         // It has come since, or is not found although it is listed.
-        similar.retain(|near| near != path.as_str());
+        if !switches::is_off("not-similar-to-itself") {
+            similar.retain(|near| near != path.as_str());
+        }
         similar.truncate(MAX_SIMILAR);
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
         Error::NotFound { name: path.sent().into(), similar, above }

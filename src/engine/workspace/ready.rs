@@ -30,7 +30,9 @@ pub(super) fn ready_to_write(
     if !root.is_local() {
         doubts.extend(try_out(path, folder, mounts)?);
     }
-    doubts.extend(inner(root, mounts));
+    if !switches::is_off("start-inner-mounts") {
+        doubts.extend(inner(root, mounts));
+    }
     Ok(doubts)
 }
 
@@ -47,7 +49,7 @@ fn try_out(path: &Path, folder: &Folder, mounts: &MountSafety) -> Result<Vec<Str
     let locks = tried::again(LocksHold::keep_out, || probe.locks(path));
     let keep_out = !locks.as_ref().is_ok_and(|locks| !locks.keep_out());
     let locks = tried::locks(locks, None);
-    if !keep_out && !mounts.allows_all() {
+    if !switches::is_off("start-tries-locks") && !keep_out && !mounts.allows_all() {
         return Err(OpenError::UnsafeLocks(path.into(), format!("locks {}", locks.text)));
     }
     let found = tried::files(&probe).into_iter().chain([locks]);

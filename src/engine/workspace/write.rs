@@ -101,7 +101,9 @@ impl Workspace {
     ) -> Result<Option<FileVersion>, Stopped> {
         let old_len = content.old.map_or(0, |old| old.bytes().len());
         let size = self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?;
-        control.check().map_err(Stopped::Refused)?;
+        if !switches::is_off("edit-late") {
+            control.check().map_err(Stopped::Refused)?;
+        }
         let place = &found.place;
         // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
         self.cleared.clear_once(&place.dir, &self.mounts);
@@ -125,7 +127,9 @@ impl Workspace {
         let Indexing { out: new, index, content: hash } =
             writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
         let commit = || {
-            self.folders.check_still_leads_to(path, found).map_err(Stopped::Refused)?;
+            if !switches::is_off("folder-commit") {
+                self.folders.check_still_leads_to(path, found).map_err(Stopped::Refused)?;
+            }
             control.begin_commit().map_err(Stopped::Refused)
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit);

@@ -82,7 +82,7 @@ fn empty_action() -> libc::sigaction {
 extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO, and a fault fills `si_addr`.
     let address = unsafe { (*info).si_addr() } as usize;
-    if !cover_hole(address) {
+    if switches::is_off("view-guard") || !cover_hole(address) {
         // Not our range: restore the previous handler, which then gets the signal of the same access.
         // SAFETY: sigaction is async-signal-safe, and the previous handler is never freed.
         unsafe { libc::sigaction(libc::SIGBUS, PREVIOUS.load(Ordering::Acquire), std::ptr::null_mut()) };

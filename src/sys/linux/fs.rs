@@ -204,7 +204,9 @@ fn ignore_lease_breaks() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     // SAFETY: an ignored signal runs no code in this process.
     ONCE.call_once(|| unsafe {
-        libc::signal(libc::SIGIO, libc::SIG_IGN);
+        if !switches::is_off("lease-signal") {
+            libc::signal(libc::SIGIO, libc::SIG_IGN);
+        }
     });
 }
 

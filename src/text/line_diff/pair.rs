@@ -99,7 +99,9 @@ impl<'t> Pair<'t> {
             count += 1;
         }
         if self.has_gaps {
-            self.met_gap |= self.old.is_gap(old_at + count) || self.new.is_gap(new_at + count);
+            if !switches::is_off("diff-gap") {
+                self.met_gap |= self.old.is_gap(old_at + count) || self.new.is_gap(new_at + count);
+            }
         }
         if count > 0 {
             self.work += count as usize + self.old.bytes(old_at, count) / 32;

@@ -117,7 +117,9 @@ impl<'c> Search<'c> {
             path.extend_from_slice(walk.path_from_start());
             if self.is_passed(&path, entry.kind) {
                 counted = walk.left_out();
-                walk.skip_folder();
+                if !switches::is_off("search-passed") {
+                    walk.skip_folder();
+                }
                 continue;
             }
             is_folder = entry.kind == EntryKind::Folder;

@@ -109,7 +109,9 @@ async fn feed(
             () = &mut end_of_input, if !ended_sending => {
                 // If the client has closed the connection, it resets it when the next byte arrives.
                 ended_sending = true;
-                task.control.early().nudge();
+                if !switches::is_off("early-nudge") {
+                    task.control.early().nudge();
+                }
             }
             () = client.reset() => break,
             () = events.closed() => break,

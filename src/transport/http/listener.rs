@@ -171,7 +171,7 @@ impl Site {
         match self {
             Site::Clients(server) => {
                 let mut response = server.respond(request, limit, client).await?;
-                if server.draining.has_begun() {
+                if !switches::is_off("drain-close") && server.draining.has_begun() {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok(response)

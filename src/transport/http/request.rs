@@ -103,7 +103,7 @@ impl Server {
             Err(HttpRefusal { status, code, message, header }) => {
                 let refusal = self.shared.service.http_refusal(rest, status, code, &message);
                 let mut response = at_once(self.executor.refuse(refusal))?;
-                if is_unread {
+                if !switches::is_off("http-linger-wired") && is_unread {
                     response.extensions_mut().insert(Unheard);
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
@@ -154,7 +154,7 @@ impl Server {
                 Ok(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
                     let len = message.len() + data.len();
-                    if len > self.checks.max_bytes {
+                    if !switches::is_off("http-length-chunked") && len > self.checks.max_bytes {
                         return Err(self.checks.too_large());
                     }
                     self.make_room(&mut share, len).await?;

@@ -96,7 +96,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.lingering.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
-            if !self.unread.load(Ordering::Relaxed) {
+            if switches::is_off("http-linger") || !self.unread.load(Ordering::Relaxed) {
                 return Poll::Ready(Ok(()));
             }
         }

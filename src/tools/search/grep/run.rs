@@ -75,7 +75,9 @@ impl<'r> Run<'r> {
         if let Some(end) = &content.end {
             // The next answer counts what this one does not tell.
             let counts = &mut searched.counts;
-            counts.hits = counts.hits.saturating_sub(end.hits_behind);
+            if !switches::is_off("search-page-hits") {
+                counts.hits = counts.hits.saturating_sub(end.hits_behind);
+            }
             counts.found -= u64::from(end.is_before_all);
             next = Some((Place { skip: content.skip, ..Place::inside(end) }, end.state));
         }

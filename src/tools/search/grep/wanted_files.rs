@@ -227,7 +227,7 @@ fn unknown_type(names: &[String]) -> Error {
         definitions.iter().filter(|one| names_extension(one)).map(ignore::types::FileTypeDef::name).collect();
     let meant = OTHER_NAMES.iter().find(|(other, _)| *other == extension).map_or(extension, |(_, name)| name);
     let mut near: Vec<&str> = known.clone();
-    near.sort_by_key(|name| {
+    near.sort_by_cached_key(|name| {
         let has_extension = of_extension.contains(name);
         (*name != meant, !has_extension, strsim::damerau_levenshtein(&lower, name), name.len())
     });
