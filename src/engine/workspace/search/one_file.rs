@@ -166,7 +166,8 @@ impl Workers<'_> {
             let bytes = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
             let replaced = || with_replacements(encoding, bytes).inspect(|_| counts.replaced += 1);
             let Some(text) = encoding.decode(bytes).ok().or_else(replaced) else {
-                let is_binary = Beginning::of(bytes) == Beginning::Binary;
+                // UTF-16 holds NUL bytes.
+                let is_binary = encoding.mark().is_empty() && Beginning::of(bytes) == Beginning::Binary;
                 *(if is_binary { &mut counts.binary } else { &mut counts.not_text }) += 1;
                 return Ok(None);
             };
