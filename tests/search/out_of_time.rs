@@ -109,3 +109,24 @@ fn a_list_of_files_whose_time_was_up_does_not_say_that_nothing_is_left_out() {
     let text = server.ok("grep", next);
     assert!(text.contains("all that was not met before the time was up"), "{text}");
 }
+
+#[test]
+fn matches_found_before_the_time_was_up_are_told_and_each_page_goes_on() {
+    let folder = Folder::new();
+    let line = ab_letters(1_000) + "\n";
+    folder.write("f", format!("needle1\n{}needle2\n", line.repeat(24_000)));
+    let server = serve(&folder, &["--timeout=1", "--filter-cache=0"]);
+    for more in [json!({}), json!({ "-C": 1 }), json!({ "sort": "modified" })] {
+        let mut call = json!({ "pattern": format!("{SLOW}|needle\\d"), "output_mode": "content", "-o": true, "-n": false });
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let page = server.tool("grep", call.clone());
+        assert!(page.text.starts_with("f\n") && page.text.contains("\nneedle1\n"), "{call}: {}", page.text);
+        for page in [&page, &server.tool("grep", next_of(&page).unwrap_or(call.clone()))] {
+            let is_late = page.text.contains(" searched so far");
+            assert!(!(is_late && page.text.contains("nothing left out")), "{call}: {}", page.text);
+            let again = next_of(page);
+            assert!(!is_late || again.is_some_and(|next| next != call), "{call}: {}", page.text);
+            call = next_of(page).unwrap_or(call);
+        }
+    }
+}

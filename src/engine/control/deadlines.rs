@@ -92,6 +92,15 @@ impl Control {
         done
     }
 
+    /// Runs a part of such work that hands on what was found, with one of the shares that are left: there is something to hand
+    /// on after the earlier deadline, too.
+    pub(crate) fn taking_share<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.shares_left.fetch_sub(1, Ordering::AcqRel);
+        let done = work();
+        self.shares_left.fetch_add(1, Ordering::AcqRel);
+        done
+    }
+
     /// Whether the operation has noticed that its time is up, or does work that leaves time for an answer with a part.
     pub fn may_answer_in_part(&self) -> bool {
         self.was_late() || self.shares_left.load(Ordering::Acquire) > 0
@@ -134,6 +143,8 @@ mod tests {
         let all = control.leaving_time(60, || control.leaving_time(61, || control.check()));
         assert!(matches!(all, Err(Error::TimedOut)) && control.was_late());
         assert!(control.check().is_ok(), "the answer still has time");
+        let handed_on = control.leaving_time(60, || control.taking_share(|| control.check()));
+        assert!(handed_on.is_ok() && control.leaving_time(60, || control.check()).is_err());
         for (timeout_ms, share_ms) in [(500, 50), (1_000, 100), (10_000, 500), (60_000, 1_000)] {
             let control = Control::new(Duration::from_millis(timeout_ms));
             assert_eq!(control.share(), Duration::from_millis(share_ms), "{timeout_ms}");

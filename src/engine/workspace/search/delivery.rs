@@ -125,13 +125,16 @@ impl<'r> Delivery<'r> {
         self.done.resumed = self.done.resumed.or(resumed);
         for Found { file, counts, left_out } in found {
             let hits = file.count;
-            let place = LastFile { folder: file.folder, path: file.path[file.base..].to_vec(), rest: None };
+            let mut place =
+                LastFile { folder: file.folder, path: file.path[file.base..].to_vec(), rest: None };
             self.done.counts.found += 1;
             self.done.counts.hits += hits;
             self.done.is_resumed_found |= file.is_resumed;
             if !(self.receiver)(file) {
                 self.wants_more = false;
                 self.count(&counts, left_out);
+                let is_same = |last: &LastFile| (last.folder, &last.path) == (place.folder, &place.path);
+                place.rest = last.filter(is_same).and_then(|last| last.rest);
                 self.done.last = Some(place);
                 return;
             }

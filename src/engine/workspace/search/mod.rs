@@ -175,7 +175,7 @@ pub struct SearchCounts {
     pub not_text: u64,
     /// Files that are not UTF-8, although no other encoding was given: they were searched as what they likely are.
     pub guessed: u64,
-    /// Those of them without a hit for a pattern that is not ASCII, if their encoding may be another one than the likely.
+    /// Those of them without a hit for a pattern that can match more than ASCII, if their encoding may be another one than the likely.
     pub unsure: u64,
     /// The same for files with characters of sets of ISO-2022 that are not decoded.
     pub undecoded: u64,
@@ -249,9 +249,11 @@ impl Workspace {
         if let Some(store) = &self.filter_store {
             store.refresh(control);
         }
+        // The last file may be found when the search has no time left.
+        let mut receiver = |file: FoundFile| control.taking_share(|| receiver(file));
         let workers = control.leaving_time(workers::SEARCH_LEAVES, || -> Result<Workers<'_>> {
             let source = Source::new(self, options, control)?;
-            let mut workers = Workers::new(self, pattern, options, source, receiver, control);
+            let mut workers = Workers::new(self, pattern, options, source, &mut receiver, control);
             if !workers.run_alone(ALONE) {
                 match self.search_slots().take_search(control) {
                     Ok(_slot) => self.search_on_threads(&workers),

@@ -7,7 +7,7 @@ use super::place::{EndPlace, Place};
 use crate::tools::LineBase;
 use crate::tools::limited::Room;
 use crate::tools::numbered::count_breaks;
-use engine::{FoundFile, Hit, LineMatcher, behind_break, line_at, line_before, line_end};
+use engine::{FoundFile, Hit, LineMatcher, behind_break, line_before, line_end};
 
 /// How lines are told.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +158,7 @@ impl<'p> Content<'p> {
         let mut last: Option<Hit> = None;
         let mut hits_behind = file.count - self.skip;
         if self.skip > 0 {
-            hits = self.hits_behind(file, line_at(text, file.start), state, hits_behind);
+            hits = self.hits_behind_skipped(file, state);
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
@@ -185,6 +185,20 @@ impl<'p> Content<'p> {
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
+    }
+
+    /// The hits of a file without those that are left out. If the time is up, the next answer leaves out those that are not kept.
+    fn hits_behind_skipped(&mut self, file: &FoundFile, state: u64) -> Vec<Hit> {
+        let skipped = usize::try_from(self.skip).map_or(file.hits.len(), |skip| skip.min(file.hits.len()));
+        let (left_out, kept) = file.hits.split_at(skipped);
+        self.skip -= skipped as u64;
+        match (kept, left_out) {
+            ([], [.., last]) => {
+                let from = behind_break(file.text(), last.end);
+                self.hits_behind(file, from, state, file.count - skipped as u64)
+            }
+            _ => kept.to_vec(),
+        }
     }
 
     /// The next hits from the byte `from` on, without those that are left out, where `left` are. If the time is up, the
@@ -322,7 +336,7 @@ impl<'p> Content<'p> {
         true
     }
 
-    /// Adds the matches in a hit that were not told, each as a line. Returns whether that were all.
+    /// Adds the matches in a hit that were not told, each as a line. If the time is up, those found until then. Returns whether that were all.
     fn push_matches(&mut self, lines: &mut FileText, hit: Hit) -> bool {
         let end = behind_break(lines.text, hit.end).max(hit.start);
         let found_in = &lines.text[hit.start..end];
@@ -335,11 +349,8 @@ impl<'p> Content<'p> {
                 }
                 matches.len() < MATCHES
             });
-            if searched.is_err() {
-                self.is_late = true;
-                return false;
-            }
-            if matches.is_empty() && told == 0 {
+            self.is_late |= searched.is_err();
+            if matches.is_empty() && told == 0 && !self.is_late {
                 // Each line that counts is told.
                 matches.push(0..0);
             }
@@ -356,6 +367,9 @@ impl<'p> Content<'p> {
                     text.len() - usize::from(text.ends_with(b"\n")) - usize::from(text.ends_with(b"\r\n"));
                 self.push_line(&text[..end], false);
                 self.lines += 1;
+            }
+            if self.is_late {
+                return false;
             }
             if is_last {
                 // An earlier answer may have told lines behind the hit.

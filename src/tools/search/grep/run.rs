@@ -32,6 +32,7 @@ const SHARES_OF_LINES: u32 = 4;
 /// What an answer says if it ends before the last match.
 const FULL: &str = "there are more";
 const MORE: &str = "there are more lines";
+const UNTOLD: &str = "There are matches, and the time was up before one was told";
 const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
     (path, glob), or have the server started with a longer --timeout]";
 
@@ -99,11 +100,11 @@ impl<'r> Run<'r> {
             place.byte.is_some() && searched.stop.is_none() && file.map(|file| file.state) != self.state()
         });
         for file in files {
-            let stop = self.push_again(&mut content, &file, place)?;
-            if stop == Some(SearchStop::Time) {
-                searched.stop = stop;
+            let again = self.push_again(&mut content, &file, place)?;
+            if again.stop == Some(SearchStop::Time) {
+                (searched.stop, searched.last) = (again.stop, again.last);
             }
-            if stop.is_some() {
+            if again.stop.is_some() {
                 let modified_ns = Some(file.modified_ns);
                 let end = content.end.as_ref();
                 let skip = content.skip;
@@ -128,13 +129,13 @@ impl<'r> Run<'r> {
         Ok(NewestFound { ahead: newest.total(), files: newest.into_sorted(), searched })
     }
 
-    /// Searches one file again, and tells its lines. Returns why the answer ends there, if it does.
+    /// Searches one file again, and tells its lines.
     fn push_again(
         self,
         content: &mut Content,
         file: &MatchedFile,
         place: Option<&Place>,
-    ) -> Result<Option<SearchStop>> {
+    ) -> Result<Searched> {
         let begin = place.filter(|place| place.is_in(file.folder, &file.path));
         let only = SearchPlace {
             folder: file.folder,
@@ -155,8 +156,7 @@ impl<'r> Run<'r> {
             found.base = found.path.len().saturating_sub(file.path.len());
             content.push(&found, &file.shown, state_of(&found.stamp))
         };
-        let searched = self.workspace.search(self.pattern, options, &mut receiver, self.control)?;
-        Ok(searched.stop)
+        self.workspace.search(self.pattern, options, &mut receiver, self.control)
     }
 
     /// Files and numbers of lines, by path.
@@ -208,7 +208,7 @@ impl<'r> Run<'r> {
         if searched.stop == Some(SearchStop::Time) {
             list.stop(TIME);
         }
-        self.reply(list, "files", searched, next, has_changed, wanted)
+        self.reply(list, "files", searched, next, [has_changed, false], wanted)
     }
 
     fn content_reply(
@@ -221,11 +221,12 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, is_late, changed, .. } = content;
-        list.text_mut().push_str(if text.is_empty() {
-            nothing(searched)
-        } else {
-            text.strip_suffix('\n').unwrap_or(&text)
+        list.text_mut().push_str(match (text.is_empty(), &end) {
+            (true, Some(_)) => UNTOLD,
+            (true, None) => nothing(searched),
+            (false, _) => text.strip_suffix('\n').unwrap_or(&text),
         });
+        let has_more = is_late && end.is_some();
         list.count_shown(shown);
         match (end, searched.stop) {
             (Some(end), _) => {
@@ -243,7 +244,7 @@ impl<'r> Run<'r> {
         let mut searched = searched.clone();
         searched.counts.changing += changed;
         let several_hits = plural(hit(self.grep.how));
-        self.reply(list, &several_hits, &searched, next, has_changed, wanted)
+        self.reply(list, &several_hits, &searched, next, [has_changed, has_more], wanted)
     }
 
     fn reply(
@@ -252,18 +253,22 @@ impl<'r> Run<'r> {
         unit: &str,
         searched: &Searched,
         next: Next,
-        has_changed: bool,
+        [has_changed, has_more]: [bool; 2],
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
-        let mut notes = vec![balance(searched, hit(self.grep.how), is_behind)];
+        let mut notes = vec![balance(searched, hit(self.grep.how), is_behind, has_more)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
-        if searched.stop == Some(SearchStop::Time) && searched.last.is_none() {
+        let is_stuck = match &next {
+            Some((place, _)) => self.grep.place.as_ref() == Some(place),
+            None => searched.last.is_none(),
+        };
+        if searched.stop == Some(SearchStop::Time) && is_stuck {
             notes.push(NO_PROGRESS.into());
         }
-        if searched.counts.hits == 0 && searched.stop.is_none() && self.grep.cursor.is_none() {
+        if searched.counts.hits == 0 && searched.stop.is_none() && !has_more && self.grep.cursor.is_none() {
             let Run { grep, workspace, wants, control, started, .. } = self;
             notes.extend(hints(Fruitless { grep, workspace, wants, control, started }, searched));
         }

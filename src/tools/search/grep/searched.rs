@@ -9,8 +9,9 @@ pub(super) fn hit(how: PatternOptions) -> &'static str {
 }
 
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
-/// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts.
-pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String {
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts;
+/// `has_more`: the time was up before the last hit was told.
+pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool, has_more: bool) -> String {
     let counts = &searched.counts;
     let ends_in_a_file = searched.last.as_ref().is_some_and(|last| last.rest.is_some());
     let mut balance = Balance::default();
@@ -32,7 +33,7 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool) -> String
     if searched.has_unseen {
         balance.add_unseen();
     }
-    if searched.stop == Some(SearchStop::Enough) {
+    if has_more || searched.stop == Some(SearchStop::Enough) {
         balance.add_more();
     }
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
