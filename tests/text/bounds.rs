@@ -155,3 +155,22 @@ fn a_file_that_begins_with_nul_is_refused_without_reading_on() {
         }
     }
 }
+
+#[test]
+fn lines_found_before_the_time_was_up_are_told_with_the_call_that_goes_on() {
+    let folder = Folder::new();
+    let line = crate::search::ab_letters(1_000) + "\n";
+    folder.write("f", format!("needle1\n{}needle2\n", line.repeat(24_000)));
+    let server = serve(&folder, &["--timeout=1"]);
+    let pattern = format!("{}|needle\\d", crate::search::SLOW);
+    let page = server.tool("read_file", json!({ "filename": "f", "pattern": pattern }));
+    assert!(!page.is_error && page.text.starts_with("needle1\n"), "{}", page.text);
+    if page.text.contains("needle2") {
+        return;
+    }
+    assert!(page.text.contains("[Shown: 1 of at least 1 lines: the time was up at line "), "{}", page.text);
+    let next = crate::trees::next_of(&page).expect("more");
+    assert!(next["start_line"].as_u64() > Some(1) && next["pattern"] == json!(pattern), "{next}");
+    let further = server.tool("read_file", next.clone());
+    assert!(!further.is_error && crate::trees::next_of(&further) != Some(next), "{}", further.text);
+}

@@ -25,6 +25,9 @@ const HITS: usize = 1_024;
 /// Room for the words of the last line, in bytes, without the call that goes on.
 const WORDS: usize = 160;
 
+/// Shares of the time that the first look leaves for the second one, with less room.
+const FIRST_LEAVES: u32 = 4;
+
 /// What to send instead of a pattern that cannot be used.
 const WAYS_OUT: WaysOut = WaysOut {
     not_linear: "match the part that is not in them",
@@ -68,9 +71,21 @@ impl Filter {
         let limit = limit.filter(|_| kinds.text);
         let read = |pattern: Option<&Pattern>, wanted, room: Option<usize>, is_first, control: &Control| {
             let matcher = pattern.map(|pattern| LineMatcher::new(pattern, control));
+            let leaves = if is_first { FIRST_LEAVES } else { 1 };
             let most = if room.is_none() { workspace.options().max_bytes as usize } else { usize::MAX };
-            let mut lines =
-                Lines { filter: self, base, matcher, wanted, room, most, is_first, told: Told::default() };
+            let mut lines = Lines {
+                filter: self,
+                base,
+                matcher,
+                control,
+                leaves,
+                wanted,
+                room,
+                most,
+                is_first,
+                has_taken: false,
+                told: Told::default(),
+            };
             let read = workspace.each_line(path, self.form.encoding, self.span, &mut lines, control);
             let read = read.map_err(|error| match error {
                 Error::TooLarge { max, is_result, .. } => {
@@ -83,9 +98,10 @@ impl Filter {
         };
         let (mut told, mut read_lines) = read(pattern.as_ref(), self.most, limit, true, control)?;
         // Lines that fit come whole. Of any others, there is room for the last line.
-        if let Some(limit) = limit.filter(|_| told.is_full) {
-            let room = limit.saturating_sub(room_for_last_line(path).min(limit / 2));
-            (told, read_lines) = read(pattern.as_ref(), self.most, Some(room), false, control)?;
+        let room = limit.map(|limit| limit.saturating_sub(room_for_last_line(path).min(limit / 2)));
+        let is_over = |room: usize| told.is_full || told.rest.is_some() && told.text.len() > room;
+        if room.is_some_and(is_over) {
+            (told, read_lines) = read(pattern.as_ref(), self.most, room, false, control)?;
         }
         let LinesRead { version, encoding, encoding_source, likely } = read_lines;
         let Told { text, .. } = &told;
@@ -96,10 +112,11 @@ impl Filter {
         let encoding_note = encoding_note.or_else(|| likely.map(escapes));
         let likely = likely.map(likely_name);
         let near = match &self.pattern {
-            Some(pattern) if told.total == 0 => {
+            Some(pattern) if told.total == 0 && told.rest.is_none() => {
                 // Of the lines, only the number is wanted.
                 let count = |near: &Pattern, control: &Control| {
-                    read(Some(near), None, Some(0), false, control).map_or(0, |(told, _)| told.total)
+                    let counted = read(Some(near), None, Some(0), false, control);
+                    counted.ok().filter(|(told, _)| told.rest.is_none()).map_or(0, |(told, _)| told.total)
                 };
                 let is_part = self.skip_empty || self.span != LineSpan::default();
                 let size = workspace.stamp(path).map_or(u64::MAX, |stamp| stamp.len);
@@ -128,14 +145,15 @@ impl Filter {
         told: &Told,
         read: &LinesRead,
     ) -> (String, Option<serde_json::Value>) {
-        let Told { text, shown, total, last, is_full, cut } = told;
-        if !is_full {
+        let Told { text, shown, total, last, is_full, cut, rest } = told;
+        if !is_full && rest.is_none() {
             return (String::new(), None);
         }
         let (tool, argument) = (self.form.reader.tool, self.form.reader.path);
         let line = last + base.first();
         let mut next = self.again(base, read);
-        next["start_line"] = json!(line + 1);
+        let rest_line = rest.map(|rest| rest + base.first());
+        next["start_line"] = json!(rest_line.filter(|_| !is_full).unwrap_or(line + 1));
         if let Some(most) = self.most {
             next["max_lines"] = json!(most - shown);
         }
@@ -156,16 +174,23 @@ impl Filter {
             (Some(bytes), Some(whole)) => format!(
                 "the first {bytes} bytes of line {line}, which is too long for an answer; see all of it with {tool} {whole}"
             ),
-            _ => format!("{shown} of {total} lines, the last of them line {line}"),
+            _ => match rest_line {
+                None => format!("{shown} of {total} lines, the last of them line {line}"),
+                Some(rest) => format!("{shown} of at least {total} lines: the time was up at line {rest}"),
+            },
         };
-        let has_next = shown < total;
+        let has_next = shown < total || rest.is_some();
         let go_on = if has_next { format!(". Go on with {go_on}") } else { String::new() };
         let next = has_next.then_some(full);
         let mut truncated = json!({ "shown": shown, "of": total, "next": next });
+        if rest.is_some() {
+            truncated["partial"] = json!(true);
+        }
         if let Some(whole) = whole {
             truncated["cut"] = json!({ "line": line, "bytes": cut, "next": whole });
         }
-        (format!("\n[Shown: {what}{go_on}]"), Some(truncated))
+        let before = if text.is_empty() { "" } else { "\n" };
+        (format!("{before}[Shown: {what}{go_on}]"), Some(truncated))
     }
 
     /// The arguments of the call that reads all of this line.
@@ -228,6 +253,8 @@ struct Told {
     is_full: bool,
     /// Bytes of its only line, if not all of it is in it.
     cut: Option<usize>,
+    /// The 0-based number of the first line that was not looked at, if the time was up.
+    rest: Option<u64>,
 }
 
 /// Takes the lines of the range, and tells those that are wanted.
@@ -235,6 +262,9 @@ struct Lines<'f> {
     filter: &'f Filter,
     base: LineBase,
     matcher: Option<LineMatcher<'f>>,
+    control: &'f Control,
+    /// Shares of the time that it leaves for what comes behind it.
+    leaves: u32,
     /// How many lines at most.
     wanted: Option<u64>,
     /// The longest text.
@@ -243,15 +273,41 @@ struct Lines<'f> {
     most: usize,
     /// Whether no more is read as soon as a line has no room, because all is read again with less room.
     is_first: bool,
+    /// Lines were looked at.
+    has_taken: bool,
     told: Told,
 }
 
 impl LineSink for Lines<'_> {
     fn begin(&mut self) {
-        self.told = Told::default();
+        (self.told, self.has_taken) = (Told::default(), false);
     }
 
     fn take(&mut self, first: u64, lines: &str) -> Result<bool> {
+        let Told { shown, total, last, is_full, cut, .. } = self.told;
+        let before = (self.told.text.len(), shown, total, last, is_full, cut);
+        let control = self.control;
+        let taken = control
+            .leaving_time(self.leaves, || control.check().and_then(|()| self.take_lines(first, lines)));
+        match taken {
+            // The lines before these are told, unless there are none.
+            Err(Error::TimedOut) if self.has_taken => {
+                let told = &mut self.told;
+                told.text.truncate(before.0);
+                (_, told.shown, told.total, told.last, told.is_full, told.cut) = before;
+                told.rest = Some(first);
+                Ok(false)
+            }
+            taken => {
+                self.has_taken = true;
+                taken
+            }
+        }
+    }
+}
+
+impl Lines<'_> {
+    fn take_lines(&mut self, first: u64, lines: &str) -> Result<bool> {
         if let Some(mut matcher) = self.matcher.take() {
             let taken = self.take_matches(&mut matcher, first, lines);
             self.matcher = Some(matcher);
@@ -267,9 +323,7 @@ impl LineSink for Lines<'_> {
         }
         Ok(true)
     }
-}
 
-impl Lines<'_> {
     fn take_matches(&mut self, matcher: &mut LineMatcher, mut number: u64, lines: &str) -> Result<bool> {
         let (bytes, mut from, mut counted) = (lines.as_bytes(), 0, 0);
         loop {
