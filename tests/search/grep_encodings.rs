@@ -161,7 +161,19 @@ fn a_likely_encoding_proves_no_absence_of_other_characters_than_ascii() {
     };
     let other = "1 file without a match that may have another encoding than the likely one (pass encoding to name it)]";
     assert!(ask(word, "mac", "").contains(other), "{}", ask(word, "mac", ""));
-    assert!(ask("absent", "mac", "").contains("nothing left out"));
+    for pattern in ["absent", "[A-Z]bsent", "zz|(?-u:\\b)yy"] {
+        assert!(ask(pattern, "mac", "").contains("nothing left out"), "{pattern}");
+    }
+    // A class or a border of words depends on what the bytes are.
+    folder.write("word", b"n = 'Gr\x9a\xa7e'\n");
+    folder.write("three", b"x \x95\\\n");
+    for (pattern, path, encoding) in [(r"'\w+'", "word", "macintosh"), ("^.{3}$", "three", "shift_jis")] {
+        assert!(ask(pattern, path, "").contains(other), "{}", ask(pattern, path, ""));
+        assert!(ask(pattern, path, encoding).contains("\n1:"), "{}", ask(pattern, path, encoding));
+    }
+    for pattern in [r"zz\s", r"\bzz", "zz[^x]", "zz."] {
+        assert!(ask(pattern, "mac", "").contains(other), "{pattern}");
+    }
     assert!(ask(word, "mac", "macintosh").contains("1:Les élèves"));
     // Bytes that are all text of several bytes are no other text by chance.
     assert!(ask(word, "gbk", "").contains("nothing left out"));

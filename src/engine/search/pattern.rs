@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use regex_automata::meta::{BuildError, Config, Regex};
 use regex_syntax::hir::{
-    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, LookSet,
 };
 use regex_syntax::{ParserBuilder, ast, hir};
 
@@ -30,6 +30,9 @@ const HEAVY: usize = 256 << 10;
 
 /// Levels of groups in a pattern.
 const MAX_NESTING: u32 = 200;
+
+/// Characters that are `s` and `k` in another case. No text of single bytes has them.
+const FOLDED: [char; 2] = ['\u{17f}', '\u{212a}'];
 
 /// How a pattern is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -121,7 +124,8 @@ impl Pattern {
         self.hir.properties().maximum_len()
     }
 
-    /// Whether no part of it needs a character that is not ASCII.
+    /// Whether no part of it matches a character that is not ASCII, or depends on one beside it: then the encoding of a text does
+    /// not matter, if ASCII means ASCII in it.
     pub fn is_ascii(&self) -> bool {
         self.is_ascii
     }
@@ -134,10 +138,13 @@ impl Pattern {
 
 fn is_ascii(hir: &Hir) -> bool {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => true,
+        HirKind::Empty => true,
+        HirKind::Look(look) => !LookSet::singleton(*look).contains_word_unicode(),
         HirKind::Literal(literal) => literal.0.is_ascii(),
+        HirKind::Class(Class::Bytes(class)) => class.is_ascii(),
         HirKind::Class(Class::Unicode(class)) => {
-            class.ranges().first().is_none_or(|range| range.start().is_ascii())
+            let is_folded = |range: &ClassUnicodeRange| FOLDED.contains(&range.start()) && range.len() == 1;
+            class.ranges().iter().all(|range| range.end().is_ascii() || is_folded(range))
         }
         HirKind::Repetition(repetition) => is_ascii(&repetition.sub),
         HirKind::Capture(capture) => is_ascii(&capture.sub),
@@ -360,16 +367,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_ascii_if_no_part_needs_other_characters() {
+    fn a_pattern_is_ascii_if_no_part_can_match_other_characters() {
         let is_ascii = |pattern: &str, ignore_case| {
             Pattern::new(pattern, PatternOptions { ignore_case, ..PatternOptions::default() })
                 .unwrap()
                 .is_ascii()
         };
-        for pattern in ["abc", "a.*b", "\\w+", "[^a]", "(a|b)?", "^$", "k"] {
+        for pattern in ["abc", "(?-u)\\w+", "[a-z]", "(a|b)?", "^$", "ask", "(?-u:\\b)a", "[[:alpha:]]"] {
             assert!(is_ascii(pattern, false) && is_ascii(pattern, true), "{pattern}");
         }
-        for pattern in ["é", "a|中", "\\p{Han}", "[à-ü]", "(a(é)?)*"] {
+        for pattern in ["é", "a|中", "\\p{Han}", "[à-ü]", "(a(é)?)*", "a.*b", "\\w+", "\\s", "[^a]", "\\bk"]
+        {
             assert!(!is_ascii(pattern, false) && !is_ascii(pattern, true), "{pattern}");
         }
     }
