@@ -13,6 +13,7 @@ mod indentation;
 mod plan;
 #[cfg(test)]
 mod tests;
+mod unmoved;
 
 pub use self::plan::{TolerantEdits, plan};
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
 use self::indentation::{Block, Mapping};
+use self::unmoved::fits_unmoved;
 use super::line_diff::line_changes;
 use super::lines::BreakKinds;
 use super::splice::Splice;
@@ -164,6 +166,9 @@ impl Place<'_> {
         let (mut kept, only) = (kept(&block), kinds.only());
         self.edges.keep(&mut kept, old_at.len());
         if !switches::is_off("tolerant-right") && mapping.moves_what_is_right(&block, &kept, most) {
+            return Tolerant::None;
+        }
+        if !switches::is_off("tolerant-unmoved") && fits_unmoved(&block, &mapping, &kept, self.text, most) {
             return Tolerant::None;
         }
         let mut out = Vec::new();

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{on_all, outcome};
+use crate::support::{Folder, Mcp, Stdio};
 
 #[test]
 fn a_file_of_any_size_with_a_wrong_byte_is_edited_by_texts_in_ascii() {
@@ -17,6 +18,37 @@ fn a_file_of_any_size_with_a_wrong_byte_is_edited_by_texts_in_ascii() {
             assert_eq!(folder.read("log"), [&log[..log.len() - 4], b"two\n"].concat());
         },
     );
+}
+
+#[test]
+fn an_edit_of_an_unsure_encoding_skips_no_place_and_joins_no_bytes() {
+    let koi = b"\xC5\xCC\xDB\xCC\xD3A A\n";
+    let edit = |set: &str, old: &str, new: &str| match set {
+        "text" => json!({ "filename": "f", "old_text": old, "new_text": new }),
+        _ => json!({ "path": "f", "edits": [{ "oldText": old, "newText": new }] }),
+    };
+    for set in ["filesystem", "text"] {
+        for (bytes, old, new, at) in [
+            (&koi[..], "A", "B", "old"),
+            (b"\xD6 ab\n", " ab", "ab", "new"),
+            (b"\x95 b\n", " b", "\\b", "new"),
+        ] {
+            let folder = Folder::new();
+            folder.write("f", bytes);
+            let server = Stdio::start(&folder, &[&format!("--tools={set}")]).ready();
+            let result = server.tool("edit_file", edit(set, old, new));
+            let at = if set == "text" { format!("{at}_text") } else { format!("{at}Text") };
+            assert!(result.is_error && result.text.contains("pass encoding"), "{}", result.text);
+            assert!(result.text.contains(&at), "{}", result.text);
+            assert_eq!(folder.read("f"), bytes);
+        }
+    }
+    let folder = Folder::new();
+    folder.write("f", b"\xD6\xD0\xD6");
+    let server = Stdio::start(&folder, &["--tools=text"]).ready();
+    let result = server.tool("edit_file", json!({ "filename": "f", "new_text": "bar" }));
+    assert!(result.is_error, "{}", result.text);
+    assert_eq!(folder.read("f"), b"\xD6\xD0\xD6");
 }
 
 #[test]

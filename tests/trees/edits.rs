@@ -112,6 +112,14 @@ fn a_new_first_line_further_out_is_refused_where_nothing_tells_its_level() {
 }
 
 #[test]
+fn a_new_text_that_is_indented_as_the_file_is_not_moved_with_the_old_one() {
+    let text = "def f():\n    a()\n    b()\n    c()\n";
+    refused(text, one("a() \n", "a()\n    d()\n"));
+    refused(text, one("b()\nc() \n", "    if x:\n        b()\n        c()\n"));
+    refused("m:\n  a: 1  \n  b: 2\n", one("a: 1\n", "a: 1\n  c: 3\n"));
+}
+
+#[test]
 fn errors_speak_in_the_names_of_this_tool() {
     let long = "fn main() {\n    let user_name = 1;\n}\n";
     for (content, edits, says) in [
@@ -121,6 +129,11 @@ fn errors_speak_in_the_names_of_this_tool() {
             "a a\n",
             json!([{ "oldText": "a", "newText": "b", "expectedCount": 3 }]),
             "Update expectedCount to 2, or set replaceAll",
+        ),
+        (
+            "a a\n",
+            json!([{ "oldText": "a", "newText": "b", "expectedCount": 2, "replaceAll": true }]),
+            "edits[0].replaceAll: it excludes expectedCount; give one of them",
         ),
         (long, one("    let username = 1;", "x"), "exactly into oldText"),
         (long, one("    let username = 1;", "x"), "oldText has `username`, the file has `user_name`"),

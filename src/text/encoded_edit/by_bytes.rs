@@ -39,10 +39,11 @@ impl Planner<'_> {
         if new.is_empty() {
             joins_no_halves(&text, &places)?;
         }
-        Doubt::of(&self.text, self.old, self.control)?.check(self.old, places.iter())?;
+        let doubt = Doubt::of(&self.text, self.old, self.control)?;
         let part = 0..new.len();
         let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
         let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };
+        doubt.check(self.old, &plan)?;
         if !held.grow((plan.memory() + places.memory() + part.len()).saturating_sub(UNCOUNTED)) {
             return Err(Error::Busy);
         }

@@ -64,6 +64,7 @@ pub fn plan_decoded<'p, T>(
     }
     let decoded = DecodedText::new(of, control)?;
     texts.iter().step_by(2).try_for_each(|old_text| decoded.check_old_text(old_text))?;
+    texts.iter().step_by(2).try_for_each(|old_text| doubt.check_halves(&of, old_text, control))?;
     // Some encodings have bytes for characters that are not encoded.
     let mut lacking = texts.iter().step_by(2).filter_map(|old_text| lacking(old_text));
     lacking.find(|lacking| !decoded.text().contains(lacking.character)).map_or(Ok(()), lacks)?;
@@ -76,7 +77,7 @@ pub fn plan_decoded<'p, T>(
         return Err(Error::Busy);
     }
     let plan = decoded.encoded(&plan, control)?;
-    doubt.check(old, plan.splices().map(|splice| splice.at))?;
+    doubt.check(old, &plan)?;
     Ok(Some(DecodedPlanned { plan, text, report, held }))
 }
 

@@ -23,6 +23,7 @@ use std::ops::RangeInclusive;
 
 pub use self::by_decoded::{DecodedPlanned, plan_decoded};
 use self::by_decoded::{searched_as, text_encoding};
+use self::doubt::Doubt;
 use self::encoded::{EncodedText, lacking_in_part};
 pub use self::escapes::InParts;
 use self::miss::is_unlike;
@@ -259,7 +260,9 @@ impl<'p> Planner<'p> {
         let end = self.old.len();
         let plan = EditPlan::new(vec![Splice { at: end..end, text: new }], self.old);
         let held = self.memory(0)?;
-        Ok(plan.map(|plan| self.planned(plan, TextDone::Appended { line, goes_on }, held)))
+        let Some(plan) = plan else { return Ok(None) };
+        Doubt::of(&self.text, self.old, self.control)?.check(self.old, &plan)?;
+        Ok(Some(self.planned(plan, TextDone::Appended { line, goes_on }, held)))
     }
 
     fn every<'t>(&self, every: &'t EveryPlace, index: &LineIndex) -> Result<Option<ChangePlanned<'t>>> {

@@ -6,6 +6,7 @@ use crate::text_edit::Found;
 
 mod against_model;
 mod several_bytes;
+mod unsure;
 
 /// What a change makes of a file, and what it says.
 fn changed(

@@ -241,7 +241,7 @@ fn steps_below<'t>(
 }
 
 /// The length of the mark of a list item and the blanks behind it; 0 for other lines.
-fn item_mark(line: &Line) -> usize {
+pub(super) fn item_mark(line: &Line) -> usize {
     match line.core.strip_prefix(b"-") {
         Some([]) => MAX_UNIT,
         Some(rest) if blank_head(rest) > 0 => 1 + blank_head(rest),

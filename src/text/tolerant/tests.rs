@@ -144,6 +144,40 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
 }
 
 #[test]
+fn a_new_text_that_is_indented_like_the_file_is_not_moved_with_the_old_one() {
+    const F: &str = "def f():\n    a()\n    b()\n    c()\n";
+    for (text, old, new) in [
+        // The first line begins behind its blanks, the new ones stand as the file does.
+        (F, "a() \n", "a()\n    d()\n"),
+        (F, "a() ", "d()\n    a()"),
+        (F, "  a()", "  a()\n    d()"),
+        (F, "a() \nb()", "a()\n    d()\nb()"),
+        (F, "a() \n", "a()\n    if x:\n        d()\n"),
+        ("def f():\n    a()  \n    b()\n", "a()\n", "a()\n    c()\n"),
+        ("def f():\n\tb()  \n\td()\n", "b()\n", "b()\n\tc()\n"),
+        ("m:\n  a: 1  \n  b: 2\n", "a: 1\n", "a: 1\n  c: 3\n"),
+        ("m:\n  a: 1  \n  b: 2\n", "a: 1 ", "a: 1\n  c: 3"),
+        ("m:\n  a: 1\n  b: 2\n", "    a: 1", "    a: 1\n  c: 3"),
+        // Wrapped.
+        (F, "b()\nc()\n", "    if x:\n        b()\n        c()\n"),
+        (F, "        b()\n", "    if x:\n        b()\n"),
+    ] {
+        assert_eq!(edited(text, old, new), None, "{text:?} {old:?} {new:?}");
+    }
+    // Both texts are moved alike.
+    for (old, new, expected) in [
+        ("a() \n", "a()\nd()\n", "    a()\n    d()\n"),
+        ("a() \n", "if x:\n    a()\n", "    if x:\n        a()\n"),
+        ("a() \n", "a()\nif x:\n    d()\n", "    a()\n    if x:\n        d()\n"),
+        ("a() \n", "if x\n    a()\nend\n", "    if x\n        a()\n    end\n"),
+        ("        a()\n", "        if x:\n            a()\n", "    if x:\n        a()\n"),
+    ] {
+        let expected = F.replace("    a()\n", expected);
+        assert_eq!(edited(F, old, new), Some(expected), "{old:?} {new:?}");
+    }
+}
+
+#[test]
 fn lines_that_stay_keep_their_breaks_where_there_are_several_kinds() {
     assert_eq!(edited("a \r\nb\nc\rd", "a\nb\nc", "a\nx\nb\nc").as_deref(), Some("a \r\nx\nb\nc\rd"));
 }

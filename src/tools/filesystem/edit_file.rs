@@ -97,10 +97,19 @@ struct EditFile {
 
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let edit = |edit: OneEdit| {
-            let count = edit.expected_count.map_or(1, |count| count.0);
-            let occurrences = if edit.replace_all { TextEdit::ALL } else { count };
-            TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences }
+        let edit = |(number, edit): (usize, OneEdit)| {
+            let occurrences = match (edit.expected_count, edit.replace_all) {
+                (Some(_), true) => {
+                    let problem = "it excludes expectedCount; give one of them".into();
+                    return Err(Error::InvalidArguments {
+                        at: format!("edits[{number}].replaceAll"),
+                        problem,
+                    });
+                }
+                (None, true) => TextEdit::ALL,
+                (count, false) => count.map_or(1, |count| count.0),
+            };
+            Ok(TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences })
         };
         let (guide, limit) = (options.guide(), options.limit);
         let EditArguments {
@@ -112,7 +121,7 @@ impl Request for EditArguments {
             expected_version: expected,
             idempotency_key,
         } = self;
-        let edits = TextEdits::new(edits.0.into_iter().map(edit).collect());
+        let edits = TextEdits::new(edits.0.into_iter().enumerate().map(edit).collect::<Result<_>>()?);
         Ok(Box::new(EditFile {
             path,
             edits,
@@ -156,7 +165,8 @@ impl Call for EditFile {
             }
             // The engine's name for it.
             Err(Error::InvalidArguments { at, problem }) => {
-                Err(Error::InvalidArguments { at: at.replace("old_text", NAMES.old_text), problem })
+                let at = at.replace("old_text", NAMES.old_text).replace("new_text", NAMES.new_text);
+                Err(Error::InvalidArguments { at, problem })
             }
             Err(error) => Err(with_likely_encoding(workspace, &self.path, error, control)),
             reply => reply,
