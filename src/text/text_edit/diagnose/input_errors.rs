@@ -38,6 +38,7 @@ pub(crate) fn undone(text: &str) -> Vec<(InputError, String)> {
         (InputError::Unescaped, Some(text.replace('"', "\\\""))),
         (InputError::Entities, Some(without_entities(text))),
         (InputError::LineNumbers, each_line(text, without_number)),
+        (InputError::LineNumbers, each_line(text, without_number_of_grep)),
         (
             InputError::DiffMarks,
             each_line(text, |line| line.strip_prefix(['+', '-', ' ']).or(line.is_empty().then_some(""))),
@@ -105,6 +106,13 @@ fn without_number(line: &str) -> Option<&str> {
     Some(text.strip_prefix(' ').unwrap_or(text))
 }
 
+/// Removes the number of a match, `12:text`, or of a line around it, `12-text`.
+fn without_number_of_grep(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let text = rest.strip_prefix([':', '-'])?;
+    (rest.len() < line.len()).then_some(text)
+}
+
 fn fenced(text: &str) -> Option<String> {
     let inner = text.trim().strip_prefix("```")?.strip_suffix("```")?;
     let (_, inner) = inner.split_once('\n')?;
@@ -125,6 +133,7 @@ mod tests {
             ("  1\tfoo\n  2\tbar", InputError::LineNumbers, "foo\nbar"),
             (" 5\t    foo\n", InputError::LineNumbers, "    foo\n"),
             ("12: foo", InputError::LineNumbers, "foo"),
+            ("2-    a\n3:    b\n4-    c", InputError::LineNumbers, "    a\n    b\n    c"),
             ("-foo\n-bar", InputError::DiffMarks, "foo\nbar"),
             ("```rust\nfoo\n```", InputError::Fenced, "foo"),
             ("foo\n", AROUND, "foo"),

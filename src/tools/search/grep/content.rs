@@ -265,7 +265,10 @@ impl<'p> Content<'p> {
         let left_out = count_breaks(&lines.text[from..start]);
         self.begin_file(lines);
         if left_out > 0 {
-            self.text.push_str(&format!("[{left_out} lines before are left out: the answer is full]\n"));
+            self.text.push_str(&match left_out {
+                1 => "[1 line before is left out: the answer is full]\n".to_owned(),
+                _ => format!("[{left_out} lines before are left out: the answer is full]\n"),
+            });
         }
         lines.told = start;
         self.push_lines(lines, start..hit.start, '-');
