@@ -42,6 +42,7 @@ pub(super) enum Reason {
     /// The same for the rest of a file.
     NoTimeForRest,
     /// Files that were not analysed because the time was up.
+    #[cfg_attr(not(feature = "toolkit"), allow(dead_code))]
     NotAnalyzed,
     /// Files that the globs and types of the call do not name.
     NotWanted,

@@ -1,7 +1,7 @@
 //! Files of the operating system: opens them without leaving the folder, reads, locks and replaces them, and
 //! identifies their states by stamps.
 //!
-//! Knows no lines and no edits. The meaning of a file's bytes belongs to [`text`](super::text).
+//! Knows no lines and no edits. The meaning of a file's bytes belongs to [`text`].
 
 pub(super) mod acl;
 pub(super) mod atomic;

@@ -46,10 +46,8 @@ impl Workspace {
             (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
             (_, error) => error,
         })?;
-        if path.is_in_tree() && !found.exists() && !found.excluded {
-            if !switches::is_off("foreign-new") {
-                self.folders.check_new(path, &found)?;
-            }
+        if path.is_in_tree() && !found.exists() && !found.excluded && !switches::is_off("foreign-new") {
+            self.folders.check_new(path, &found)?;
         }
         Ok(found)
     }

@@ -133,7 +133,7 @@ impl EncodingChoice {
         }
     }
 
-    /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8 or by its [`readings`]. A mark of
+    /// The encoding to decode a file from before it is searched. `None`: it is searched as UTF-8 or by its [`readings`](fn@readings). A mark of
     /// UTF-16 decides over what is chosen, because nothing else begins with it.
     pub fn to_decode(self, bytes: &[u8]) -> Option<Encoding> {
         let marked = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() == 2);

@@ -98,10 +98,8 @@ impl<'t> Pair<'t> {
         while count < most && self.is_equal((old_at + count) as usize, (new_at + count) as usize) {
             count += 1;
         }
-        if self.has_gaps {
-            if !switches::is_off("diff-gap") {
-                self.met_gap |= self.old.is_gap(old_at + count) || self.new.is_gap(new_at + count);
-            }
+        if self.has_gaps && !switches::is_off("diff-gap") {
+            self.met_gap |= self.old.is_gap(old_at + count) || self.new.is_gap(new_at + count);
         }
         if count > 0 {
             self.work += count as usize + self.old.bytes(old_at, count) / 32;

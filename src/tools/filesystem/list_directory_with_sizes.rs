@@ -178,10 +178,8 @@ fn sized_entries(walk: &mut Walk, control: &Control) -> Result<(Vec<Sized>, bool
         control.progress(met, None);
     }
     entries.extend(sized(&mut late));
-    if entries.iter().any(|entry| !entry.is_known) {
-        if !switches::is_off("stats-lost") {
-            walk.check_answers()?;
-        }
+    if entries.iter().any(|entry| !entry.is_known) && !switches::is_off("stats-lost") {
+        walk.check_answers()?;
     }
     Ok((entries, is_late))
 }

@@ -279,10 +279,8 @@ impl Current<'_> {
         if let Some((after, byte)) = &self.after {
             begin = byte.filter(|_| self.walk.path_from_start() == after);
             let passed = passed(self.walk.path_from_start(), is_folder, after);
-            if passed != Passed::No {
-                if !switches::is_off("search-page-left-out") {
-                    self.counted = self.walk.left_out();
-                }
+            if passed != Passed::No && !switches::is_off("search-page-left-out") {
+                self.counted = self.walk.left_out();
             }
             if passed == Passed::Yes && begin.is_none() {
                 self.walk.skip_folder();
