@@ -17,6 +17,7 @@
 //! ```
 //! use std::time::Duration;
 //! use engine::*;
+//! use text::line_edit::LineEdits;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = std::env::temp_dir().join(format!("file-editor-doc-{}", std::process::id()));
