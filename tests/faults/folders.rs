@@ -46,6 +46,7 @@ fn a_folder_that_is_removed_and_comes_back_is_served_again_by_every_tool() {
 
 #[test]
 fn of_a_folder_that_was_moved_away_the_one_in_its_place_is_edited() {
+    not_under_wine!("wine keeps the name of an open folder that is moved or removed");
     on_both(|server, folder| {
         folder.write("f", "old\n");
         server.ok("read_file", json!({ "name": "f" }));

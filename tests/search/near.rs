@@ -43,6 +43,7 @@ fn what_is_near_is_told_with_the_argument_that_finds_it() {
 
 #[test]
 fn a_glob_of_grep_in_another_case_is_told_with_what_it_would_find() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     on_all(&[], tree, |server, folder| {
         put(folder, "src/Caps.py", "word\n");
         for (glob, told) in [

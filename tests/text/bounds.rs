@@ -158,6 +158,7 @@ fn a_file_that_begins_with_nul_is_refused_without_reading_on() {
 
 #[test]
 fn lines_found_before_the_time_was_up_are_told_with_the_call_that_goes_on() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     let folder = Folder::new();
     let line = crate::search::ab_letters(1_000) + "\n";
     folder.write("f", format!("needle1\n{}needle2\n", line.repeat(24_000)));

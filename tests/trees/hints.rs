@@ -113,6 +113,7 @@ fn the_call_that_an_error_names_can_be_made() {
 
 #[test]
 fn a_link_that_is_not_followed_is_named_as_the_cause() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     let folder = Folder::new();
     fill(&folder);
     folder.link("dangling", "nothing");
