@@ -86,8 +86,10 @@ pub use search::{
 };
 pub use stamp_cache::CacheCounts;
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
-pub use walk::{EntryKind, LeftOut, Passed, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep, passed};
-pub use walk::{LateStats, StatResult};
+pub use walk::{
+    EntryKind, LateStats, LeftOut, Passed, StatResult, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep,
+    passed,
+};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,
