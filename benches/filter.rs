@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use engine::{FileFilter, FilterBuilder, Query};
 use regex_syntax::hir::Hir;
+use search::{FileFilter, FilterBuilder, Query};
 
 use super::texts::{SIZES, text};
 

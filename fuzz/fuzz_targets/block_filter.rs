@@ -9,10 +9,10 @@
 
 #![no_main]
 
-use engine::{FileFilter, FilterBuilder, Query, Shape};
 use libfuzzer_sys::fuzz_target;
 use regex_automata::meta::{Config, Regex};
 use regex_syntax::ParserBuilder;
+use search::{FileFilter, FilterBuilder, Query, Shape};
 
 fuzz_target!(|data: &[u8]| {
     let [size, percent, rest @ ..] = data else { return };

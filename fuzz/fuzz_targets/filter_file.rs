@@ -11,8 +11,9 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use engine::{FileFilter, FileStamp, FilterRecords, RecordsTail};
+use engine::{FileStamp, FilterRecords, RecordsTail};
 use libfuzzer_sys::fuzz_target;
+use search::FileFilter;
 
 type Filters = Vec<(FileStamp, FileFilter)>;
 

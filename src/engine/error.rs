@@ -351,11 +351,19 @@ pub enum Occupant {
     Source,
 }
 
+impl From<Stopped> for Error {
+    fn from(stopped: Stopped) -> Error {
+        match stopped {
+            Stopped::TimedOut => Error::TimedOut,
+            Stopped::Cancelled => Error::Cancelled,
+        }
+    }
+}
+
 impl From<text::Error> for Error {
     fn from(error: text::Error) -> Error {
         match error {
-            text::Error::Stopped(Stopped::TimedOut) => Error::TimedOut,
-            text::Error::Stopped(Stopped::Cancelled) => Error::Cancelled,
+            text::Error::Stopped(stopped) => Error::from(stopped),
             text::Error::Busy => Error::Busy,
             text::Error::InvalidUtf8 => Error::InvalidUtf8,
             text::Error::NotText { name } => Error::NotText { name },

@@ -47,6 +47,7 @@ mod early;
 mod error;
 mod exclude;
 mod file_version;
+mod filter_cache;
 mod filter_store;
 mod foreign;
 mod fs;
@@ -56,7 +57,6 @@ mod lookups;
 mod name_table;
 mod path;
 mod progress;
-mod search;
 mod stamp_cache;
 mod wait_counter;
 mod walk;
@@ -73,6 +73,7 @@ pub use early::EarlyText;
 pub use error::{Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem};
 pub use exclude::Excludes;
 pub use file_version::FileVersion;
+pub use filter_store::{FilterRecords, RecordsTail};
 pub use fs::atomic::Durability;
 pub use fs::probe::try_one_lock;
 pub use fs::version::FileStamp;
@@ -80,10 +81,6 @@ pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
 pub use progress::Progress;
-pub use search::{
-    FileFilter, FilterBuilder, FilterCache, FilterRecords, Hit, LineMatcher, Pattern, PatternError,
-    PatternOptions, Query, RecordsTail, Shape, behind_break, line_at, line_before, line_end,
-};
 pub use stamp_cache::CacheCounts;
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub use walk::{

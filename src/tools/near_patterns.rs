@@ -6,7 +6,7 @@ use regex_syntax::escape;
 use serde_json::{Map, Value, json};
 use unicode_normalization::UnicodeNormalization;
 
-use engine::PatternOptions;
+use search::PatternOptions;
 
 /// A pattern, and how it is read.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::records::{FilterRecords, RecordsTail};
 use crate::fs::version::FileStamp;
 use crate::fs::view::{FileView, OpenFile};
-use crate::search::{FilterRecords, RecordsTail};
 
 /// How many headers are read before the time is looked at, and other searches may go on.
 const HEADERS_AT_ONCE: usize = 512;

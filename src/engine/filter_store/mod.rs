@@ -31,13 +31,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::mapped::Mapped;
+pub use self::records::{FilterRecords, RecordsTail};
 pub(crate) use self::writer::Writer;
 use crate::Control;
 use crate::fs::private::PrivateFolder;
 use crate::fs::version::FileStamp;
-use crate::search::{FileFilter, FilterRecords};
+use search::FileFilter;
 
 mod mapped;
+mod records;
 mod writer;
 
 /// How the names of files begin.

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::FilterStore;
 use super::mapped::Extent;
+use super::records::{FilterRecords, RecordsTail};
 use crate::Control;
 use crate::fs::lock::{Locked, Locks, PathLock};
 use crate::fs::version::FileStamp;
-use crate::search::{FileFilter, FilterRecords, RecordsTail};
+use search::FileFilter;
 use sys::fs::FileExt;
 
 /// Records of this many bytes are appended together.

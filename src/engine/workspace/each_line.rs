@@ -12,8 +12,8 @@ use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
 use crate::fs::view::{FileView, OpenFile};
 use crate::path::FilePath;
-use crate::search::behind_break;
 use crate::{Control, Error, FileVersion, Result};
+use search::behind_break;
 use text::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,
 };

@@ -12,10 +12,8 @@ use crate::tools::page_call::room_for_last_line;
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::text_page::{Reader, found_encoding, with_likely_encoding};
 use crate::tools::{LineBase, Members, OutputKinds, Reply};
-use engine::{
-    Control, Error, FilePath, LineEnd, LineMatcher, LineSink, LineSpan, LinesRead, Pattern, PatternOptions,
-    Result, Workspace, behind_break, line_end,
-};
+use engine::{Control, Error, FilePath, LineEnd, LineSink, LineSpan, LinesRead, Result, Workspace};
+use search::{LineMatcher, Pattern, PatternOptions, behind_break, line_end};
 use text::encoding::{EncodingChoice, EncodingSource};
 use text::lines::char_boundary;
 

@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::tools::balance::several;
 use crate::tools::near::LONGEST;
 use crate::tools::near_patterns::NearPattern;
-use engine::{Control, Pattern, PatternOptions};
+use engine::Control;
+use search::{Pattern, PatternOptions};
 
 /// The largest file, in bytes, whose further reads take little time: no clock ends them before the call's own.
 const SMALL: u64 = 1 << 20;

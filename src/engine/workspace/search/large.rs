@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
 use crate::fs::view::FileView;
-use crate::search::{Hit, LineMatcher, find_line};
 use crate::{Control, Result};
+use search::{Hit, LineMatcher, find_line};
 use text::encoding::has_escapes;
 use text::lines::char_boundary;
 
@@ -253,8 +253,8 @@ mod tests {
 
     use super::*;
     use crate::fs::view::OpenFile;
-    use crate::search::line_at;
-    use crate::{Pattern, PatternOptions};
+    use search::line_at;
+    use search::{Pattern, PatternOptions};
 
     fn view(text: &[u8]) -> Arc<FileView> {
         let mut file = tempfile::tempfile().unwrap();

@@ -23,11 +23,12 @@ use super::Workspace;
 use crate::fs::version::FileStamp;
 use crate::fs::view::FileView;
 use crate::path::FilePath;
-use crate::search::Hit;
 use crate::walk::LeftOut;
-use crate::{Control, Pattern, Result};
+use crate::{Control, Result};
 use ::text::encoding::EncodingChoice;
 use ::text::lines::LineIndex;
+use search::Hit;
+use search::Pattern;
 
 mod analysis;
 mod delivery;

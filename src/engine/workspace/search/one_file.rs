@@ -10,8 +10,8 @@ use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
 use crate::fs::view::FileView;
-use crate::search::{Hit, LineMatcher, line_at, whole_lines};
 use crate::{Error, FileStamp, Result};
+use search::{Hit, LineMatcher, line_at, whole_lines};
 use sys::fs::Stat;
 use text::encoding::{
     Encoding, EncodingChoice, ReadingDoubt, Readings, is_utf_8, readings, with_replacements,

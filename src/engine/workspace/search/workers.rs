@@ -11,9 +11,10 @@ use super::source::Source;
 use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::lookups::{AT_ONCE, Lookups};
-use crate::search::LineMatcher;
 use crate::workspace::Workspace;
-use crate::{Control, Error, Pattern, Result};
+use crate::{Control, Error, Result};
+use search::LineMatcher;
+use search::Pattern;
 
 /// Shares of the time that a search leaves, to count what it did not search and for the answer; and that the counting leaves.
 pub(super) const SEARCH_LEAVES: u32 = 2;

@@ -7,7 +7,8 @@ use super::place::{EndPlace, Place};
 use crate::tools::LineBase;
 use crate::tools::limited::Room;
 use crate::tools::numbered::count_breaks;
-use engine::{FoundFile, Hit, LineMatcher, behind_break, line_before, line_end};
+use engine::FoundFile;
+use search::{Hit, LineMatcher, behind_break, line_before, line_end};
 
 /// How lines are told.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,8 @@ use crate::tools::balance::several;
 use crate::tools::near_globs::near_globs;
 use crate::tools::near_patterns::{NearPattern, written};
 use crate::tools::walking::path_line_in;
-use engine::{Control, FoundFile, Pattern, SearchOptions, SearchStop, Searched, Workspace};
+use engine::{Control, FoundFile, SearchOptions, SearchStop, Searched, Workspace};
+use search::Pattern;
 use text::encoding::EncodingChoice;
 use text::glob::{is_literal, with_literal_brackets};
 

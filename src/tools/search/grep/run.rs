@@ -16,9 +16,10 @@ use crate::tools::search::best::Best;
 use crate::tools::walking::{TIME, path_line_in};
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
 use engine::{
-    Control, FoundFile, LastFile, LineMatcher, Pattern, Receiver, Result, SearchOptions, SearchPlace,
-    SearchStop, Searched, Workspace,
+    Control, FoundFile, LastFile, Receiver, Result, SearchOptions, SearchPlace, SearchStop, Searched,
+    Workspace,
 };
+use search::{LineMatcher, Pattern};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.
 const LAST_LINES: usize = 2_048;

@@ -1,7 +1,8 @@
 //! The last line of an answer of `grep`: how much was searched, and what was left out and why.
 
 use crate::tools::balance::{Balance, Reason, several};
-use engine::{PatternOptions, SearchStop, Searched};
+use engine::{SearchStop, Searched};
+use search::PatternOptions;
 
 /// What `grep` counts: lines, or matches where one may go over several lines.
 pub(super) fn hit(how: PatternOptions) -> &'static str {

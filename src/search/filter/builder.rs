@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-use crate::search::filter::blocks::{Blocks, FileFilter, Shape};
-use crate::search::filter::grams::{self, BITMAP_WORDS, Bitmap, OVERLAP};
+use crate::filter::blocks::{Blocks, FileFilter, Shape};
+use crate::filter::grams::{self, BITMAP_WORDS, Bitmap, OVERLAP};
 
 /// Makes the filters of files, one after the other. It keeps one block of text.
 #[derive(Debug)]

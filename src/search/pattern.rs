@@ -105,12 +105,12 @@ impl Pattern {
     }
 
     /// The compiled form. Finds matches in text whose lines end in `\n`, `\r\n` or `\r`.
-    pub(crate) fn regex(&self) -> &Regex {
+    pub fn regex(&self) -> &Regex {
         &self.regex
     }
 
     /// What the filter of a file is asked.
-    pub(crate) fn query(&self) -> &Query {
+    pub fn query(&self) -> &Query {
         &self.query
     }
 

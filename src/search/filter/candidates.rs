@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::search::filter::blocks::FileFilter;
-use crate::search::filter::query::{LiteralSet, Query};
+use crate::filter::blocks::FileFilter;
+use crate::filter::query::{LiteralSet, Query};
 
 impl FileFilter {
     /// The byte ranges that a search must scan: sorted, apart from each other. None: nothing in the file matches.

@@ -5,34 +5,34 @@
 use std::sync::Arc;
 
 use crate::fs::version::FileStamp;
-use crate::search::filter::FileFilter;
 use crate::stamp_cache::{CacheCounts, Kept, StampCache};
+use search::FileFilter;
 
 /// See the module.
 #[derive(Debug)]
-pub struct FilterCache {
+pub(crate) struct FilterCache {
     filters: StampCache<Arc<FileFilter>>,
     max_bytes: usize,
 }
 
 impl FilterCache {
     /// A cache that holds at most about `max_bytes` bytes; 0: nothing.
-    pub fn new(max_bytes: usize) -> FilterCache {
+    pub(crate) fn new(max_bytes: usize) -> FilterCache {
         FilterCache { filters: StampCache::new(max_bytes), max_bytes }
     }
 
     /// Whether it keeps anything, so that it is worth while to make filters.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.max_bytes > 0
     }
 
     /// The filter of the file in this state.
-    pub fn get(&self, stamp: &FileStamp) -> Option<Arc<FileFilter>> {
+    pub(crate) fn get(&self, stamp: &FileStamp) -> Option<Arc<FileFilter>> {
         self.filters.get(stamp, Arc::clone)
     }
 
     /// Keeps the filter of the file in this state, unless it excludes nothing or is of a file of another length.
-    pub fn put(&self, stamp: &FileStamp, filter: Arc<FileFilter>) {
+    pub(crate) fn put(&self, stamp: &FileStamp, filter: Arc<FileFilter>) {
         if !filter.is_empty() && filter.len_bytes() == stamp.len {
             self.filters.put(stamp, filter);
         }
@@ -43,13 +43,8 @@ impl FilterCache {
         self.filters.counts()
     }
 
-    /// Removes the filter of a file, whatever its state.
-    pub fn forget(&self, stamp: &FileStamp) {
-        self.filters.forget(stamp);
-    }
-
     /// Moves cached filters to the calling thread's heap, so that pages of ended threads can be freed.
-    pub fn compact(&self) {
+    pub(crate) fn compact(&self) {
         self.filters.compact();
     }
 }
@@ -84,8 +79,6 @@ mod tests {
         assert!(cache.get(&stamp(1, 5000)).is_some_and(|kept| kept == filter(5000)));
         assert!(cache.get(&stamp(1, 5001)).is_none() && cache.get(&stamp(2, 5000)).is_none());
         assert!(cache.get(&FileStamp { ctime_ns: 2, ..stamp(1, 5000) }).is_none());
-        cache.forget(&stamp(1, 1));
-        assert!(cache.get(&stamp(1, 5000)).is_none());
     }
 
     #[test]

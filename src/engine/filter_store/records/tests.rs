@@ -65,7 +65,7 @@ fn what_was_written_is_read_for_the_very_stamp() {
 
 #[test]
 fn a_filter_of_the_beginning_of_a_file_is_kept_as_such() {
-    let mut builder = crate::search::filter::FilterBuilder::default();
+    let mut builder = search::FilterBuilder::default();
     builder.push(&text(1).repeat(8).as_bytes()[..150_000]);
     let partial = builder.finish(300_000);
     let stamp = stamp(9, 300_000);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Control, Result};
+use text::{Stop, Stopped};
 
 /// Bytes between two looks whether a search goes on.
 const STEP: usize = 256 << 10;
@@ -51,7 +51,7 @@ pub fn line_at(text: &[u8], at: usize) -> usize {
 }
 
 /// The same, but the search for the line's end can be stopped.
-pub(crate) fn find_line(text: &[u8], at: usize, control: &Control) -> Result<usize> {
+pub fn find_line(text: &[u8], at: usize, control: &dyn Stop) -> Result<usize, Stopped> {
     let mut line = at.min(text.len());
     loop {
         let step = text.len().min(line.saturating_add(STEP));
@@ -65,7 +65,7 @@ pub(crate) fn find_line(text: &[u8], at: usize, control: &Control) -> Result<usi
 
 /// The parts of `text` that hold all lines of which a byte is in one of the sorted `ranges`, where lines end in `\n` only.
 /// They are sorted and apart, and begin and end where a line does. What lies before the line at `from` is left out.
-pub(crate) fn whole_lines(
+pub fn whole_lines(
     text: &[u8],
     ranges: impl Iterator<Item = Range<usize>>,
     from: usize,

@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::Hir;
 
-use crate::search::filter::grams;
-use crate::search::literals::{self, Condition, MAX_LITERALS};
+use crate::filter::grams;
+use crate::literals::{self, Condition, MAX_LITERALS};
 
 /// What a search for a pattern asks of every filter. Made once for each search.
 #[derive(Debug)]

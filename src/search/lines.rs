@@ -10,11 +10,11 @@ use regex_automata::meta::Cache;
 use regex_automata::{Input, Span};
 
 pub use self::breaks::{behind_break, line_at, line_before, line_end};
-pub(crate) use self::breaks::{find_line, whole_lines};
+pub use self::breaks::{find_line, whole_lines};
 use self::breaks::{is_inside_crlf, last_char, line_start, next_char};
 use super::Pattern;
 use super::stoppable::{States, Step};
-use crate::{Control, Result};
+use text::{Stop, Stopped};
 
 mod breaks;
 
@@ -47,11 +47,10 @@ pub struct Hit {
 }
 
 /// A pattern and the memory that one thread needs to match it.
-#[derive(Debug)]
 pub struct LineMatcher<'p> {
     pattern: &'p Pattern,
     cache: Cache,
-    control: &'p Control,
+    control: &'p (dyn Stop + Sync),
     /// For long texts.
     states: Option<States>,
     /// See [`LONG`].
@@ -64,7 +63,7 @@ pub struct LineMatcher<'p> {
 
 impl<'p> LineMatcher<'p> {
     /// For one thread. A search ends with an error when `control` says so.
-    pub fn new(pattern: &'p Pattern, control: &'p Control) -> LineMatcher<'p> {
+    pub fn new(pattern: &'p Pattern, control: &'p (dyn Stop + Sync)) -> LineMatcher<'p> {
         let (cache, states) = (pattern.regex().create_cache(), None);
         LineMatcher { pattern, cache, control, states, long: LONG, is_in_map: false, has_failed: false }
     }
@@ -72,13 +71,13 @@ impl<'p> LineMatcher<'p> {
     /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
     /// begins and ends where a line begins, or at the end of the text. Lines of a match that spans lines count together,
     /// once.
-    pub(crate) fn scan(
+    pub fn scan(
         &mut self,
         text: &[u8],
         range: Range<usize>,
         keep: usize,
         hits: &mut Vec<Hit>,
-    ) -> Result<u64> {
+    ) -> Result<u64, Stopped> {
         let mut count = 0;
         let next = |hits: &Vec<Hit>| if hits.len() < keep { Next::Hit } else { Next::Count };
         self.each_hit(text, range, next(hits), |hit| {
@@ -92,13 +91,13 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// The same in a text that may change meanwhile, as in a map, where matches may span lines. `None`: the pattern needs a copy.
-    pub(crate) fn scan_map(
+    pub fn scan_map(
         &mut self,
         text: &[u8],
         range: Range<usize>,
         keep: usize,
         hits: &mut Vec<Hit>,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<u64>, Stopped> {
         (self.is_in_map, self.has_failed) = (true, false);
         let count = self.scan(text, range, keep, hits);
         self.is_in_map = false;
@@ -112,7 +111,7 @@ impl<'p> LineMatcher<'p> {
         range: Range<usize>,
         mut wanted: Next,
         mut found: impl FnMut(Hit) -> Next,
-    ) -> Result<()> {
+    ) -> Result<(), Stopped> {
         let (mut from, mut window_end) = (range.start, range.start);
         while from < range.end && wanted != Next::Nothing {
             if from >= window_end {
@@ -138,7 +137,7 @@ impl<'p> LineMatcher<'p> {
 
     /// Where a look at the beginning of `range` ends, so that the search can be stopped: where a line begins, unless matches
     /// span lines.
-    fn window_end(&self, text: &[u8], range: Range<usize>) -> Result<usize> {
+    fn window_end(&self, text: &[u8], range: Range<usize>) -> Result<usize, Stopped> {
         self.control.check()?;
         match self.pattern.is_multiline() || range.len() <= WINDOW {
             true => Ok(range.end),
@@ -152,7 +151,7 @@ impl<'p> LineMatcher<'p> {
         text: &[u8],
         range: Range<usize>,
         with_start: bool,
-    ) -> Result<Option<(Hit, usize)>> {
+    ) -> Result<Option<(Hit, usize)>, Stopped> {
         let mut from = range.start;
         while from < range.end {
             let Some(at) = self.match_end(text, from..range.end)? else { return Ok(None) };
@@ -172,7 +171,7 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// A byte of the first line of the range with a match: the first where it is known that there is one.
-    fn match_end(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<usize>> {
+    fn match_end(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<usize>, Stopped> {
         if self.needs_steps(&range)
             && let Some(stoppable) = self.pattern.stoppable()
         {
@@ -192,7 +191,7 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// The first match in the range.
-    fn next_match(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<Range<usize>>> {
+    fn next_match(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<Range<usize>>, Stopped> {
         if self.is_in_map || self.needs_steps(&range) {
             if let Some(stoppable) = self.pattern.stoppable() {
                 let states = self.states.get_or_insert_with(|| stoppable.states());
@@ -238,7 +237,7 @@ impl<'p> LineMatcher<'p> {
     }
 
     /// The lines of the next match and of those that begin in them.
-    fn next_spanning(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<(Hit, usize)>> {
+    fn next_spanning(&mut self, text: &[u8], range: Range<usize>) -> Result<Option<(Hit, usize)>, Stopped> {
         let mut hit: Option<Hit> = None;
         let mut from = range.start;
         while from <= range.end {
@@ -278,7 +277,13 @@ impl<'p> LineMatcher<'p> {
 
     /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`. The text may be in
     /// a map.
-    pub fn hits_behind(&mut self, text: &[u8], from: usize, skip: u64, count: usize) -> Result<Vec<Hit>> {
+    pub fn hits_behind(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        skip: u64,
+        count: usize,
+    ) -> Result<Vec<Hit>, Stopped> {
         (self.is_in_map, self.has_failed) = (self.pattern.is_multiline(), false);
         let hits = self.hits_from(text, from, skip, count);
         // Such a text was copied.
@@ -288,7 +293,13 @@ impl<'p> LineMatcher<'p> {
         }
     }
 
-    fn hits_from(&mut self, text: &[u8], from: usize, mut skip: u64, count: usize) -> Result<Vec<Hit>> {
+    fn hits_from(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        mut skip: u64,
+        count: usize,
+    ) -> Result<Vec<Hit>, Stopped> {
         let mut hits = Vec::new();
         let first = if count > 0 { Next::Hit } else { Next::Nothing };
         self.each_hit(text, from..text.len(), first, |hit| {
@@ -303,11 +314,19 @@ impl<'p> LineMatcher<'p> {
 
     /// Calls `found` with each match in `lines`, the bytes of the lines of a hit with their last break, until it returns
     /// false. Matches of nothing are left out. The lines may change while they are read: then the result is void.
-    pub fn matches(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) -> Result<()> {
+    pub fn matches(
+        &mut self,
+        lines: &[u8],
+        mut found: impl FnMut(Range<usize>) -> bool,
+    ) -> Result<(), Stopped> {
         self.each_match(lines, |next| next.is_empty() || found(next))
     }
 
-    fn each_match(&mut self, lines: &[u8], mut found: impl FnMut(Range<usize>) -> bool) -> Result<()> {
+    fn each_match(
+        &mut self,
+        lines: &[u8],
+        mut found: impl FnMut(Range<usize>) -> bool,
+    ) -> Result<(), Stopped> {
         // The regex engine needs bytes that do not change; a long text is not copied.
         let long = if self.pattern.is_heavy() { SHORT_WINDOW } else { self.long };
         let copy = if lines.len() > long { None } else { Some(lines.to_vec()) };

@@ -12,7 +12,7 @@ use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
-use crate::{Control, Result};
+use text::{Stop, Stopped};
 
 /// Bytes between two looks whether the search goes on.
 const STEP: usize = 16 << 10;
@@ -97,8 +97,8 @@ impl Stoppable {
         states: &mut States,
         text: &[u8],
         range: Range<usize>,
-        control: &Control,
-    ) -> Result<Step<Range<usize>>> {
+        control: &dyn Stop,
+    ) -> Result<Step<Range<usize>>, Stopped> {
         let end = match self.end(states, text, range.clone(), false, control)? {
             Step::Found(Some(end)) => end,
             Step::Found(None) => return Ok(Step::Found(None)),
@@ -117,8 +117,8 @@ impl Stoppable {
         text: &[u8],
         range: Range<usize>,
         earliest: bool,
-        control: &Control,
-    ) -> Result<Step<usize>> {
+        control: &dyn Stop,
+    ) -> Result<Step<usize>, Stopped> {
         let mut ends = Ends { suffix: self.suffix.as_ref(), known: range.start };
         let Some(first) = ends.next(text, range.clone(), control)? else { return Ok(Step::Found(None)) };
         // A match does not begin further before its end than it is long.
@@ -182,8 +182,8 @@ impl Stoppable {
         states: &mut States,
         text: &[u8],
         range: Range<usize>,
-        control: &Control,
-    ) -> Result<Option<usize>> {
+        control: &dyn Stop,
+    ) -> Result<Option<usize>, Stopped> {
         let mut walk = Walk { dfa: &self.reverse, cache: &mut states.reverse, text };
         let Some(mut state) = walk.start_reverse(range.clone()) else { return Ok(None) };
         let mut found = None;
@@ -234,7 +234,12 @@ struct Ends<'s> {
 
 impl Ends<'_> {
     /// A byte of the range before which no match ends there. `None` if no match ends in the range.
-    fn next(&mut self, text: &[u8], range: Range<usize>, control: &Control) -> Result<Option<usize>> {
+    fn next(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        control: &dyn Stop,
+    ) -> Result<Option<usize>, Stopped> {
         let Some(suffix) = self.suffix else { return Ok(Some(range.start)) };
         if self.known > range.start {
             return Ok(Some(self.known));

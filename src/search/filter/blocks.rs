@@ -1,7 +1,7 @@
 //! The filter of one state of a file: for each block, a set of bits.
 
-use crate::search::filter::grams::{BITMAP_WORDS, Bitmap};
-use crate::search::literals::MAX_LITERAL;
+use crate::filter::grams::{BITMAP_WORDS, Bitmap};
+use crate::literals::MAX_LITERAL;
 
 /// The size of blocks, and of their filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl FileFilter {
     }
 
     /// The filter as bytes. `records.rs` numbers their format.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let counts = u64::from(self.block_bytes) << 32 | self.blocks.len() as u64;
         let blocks = self.blocks.iter().map(|block| block.to_number());
         let numbers = [self.len, counts].into_iter().chain(blocks).chain(self.words.iter().copied());
@@ -96,7 +96,7 @@ impl FileFilter {
     }
 
     /// The filter that has become these bytes. `None`: none has.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<FileFilter> {
         let (numbers, []) = bytes.as_chunks() else { return None };
         let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let ([len, counts], numbers) = numbers.split_first_chunk()?;

@@ -14,7 +14,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fs::version::FileStamp;
-use crate::search::filter::FileFilter;
+use search::FileFilter;
 use sys::ffi::OsStrExt;
 
 /// What the file begins with.

@@ -1,18 +1,24 @@
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
+use text::Unstopped;
 
 use super::*;
-use crate::{Error, PatternOptions};
+use crate::PatternOptions;
 
-/// For a search that ends when all is searched.
-fn open_end() -> Control {
-    Control::new(Duration::from_secs(600))
+/// Stops the work when it is set.
+#[derive(Default)]
+struct Cancelled(AtomicBool);
+
+impl Stop for Cancelled {
+    fn check(&self) -> Result<(), Stopped> {
+        if self.0.load(Ordering::Relaxed) { Err(Stopped::Cancelled) } else { Ok(()) }
+    }
 }
 
 fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
     let pattern = Pattern::new(pattern, options).unwrap();
-    let (control, mut hits) = (open_end(), Vec::new());
+    let (control, mut hits) = (Unstopped, Vec::new());
     let scan = |long, keep, hits: &mut Vec<Hit>| {
         let mut scan = LineMatcher { long, ..LineMatcher::new(&pattern, &control) };
         scan.scan(text.as_bytes(), 0..text.len(), keep, hits).unwrap()
@@ -67,7 +73,7 @@ fn lines_of_matches_that_span_lines_come_together() {
 #[test]
 fn a_part_of_a_text_is_scanned_as_in_the_whole() {
     let (text, pattern) = ("ab\nb\nxb\n", Pattern::new(r"^b|\Bb", PatternOptions::default()).unwrap());
-    let (control, mut found) = (open_end(), Vec::new());
+    let (control, mut found) = (Unstopped, Vec::new());
     let mut scan = LineMatcher::new(&pattern, &control);
     for range in [0..3, 3..5, 5..8] {
         scan.scan(text.as_bytes(), range, usize::MAX, &mut found).unwrap();
@@ -80,7 +86,7 @@ fn a_part_of_a_text_is_scanned_as_in_the_whole() {
 fn matches_in_a_line_are_told_without_those_of_nothing() {
     let pattern = Pattern::new("a*", PatternOptions::default()).unwrap();
     let mut found = Vec::new();
-    let all = LineMatcher::new(&pattern, &open_end()).matches(b"aa b a\n", |range| {
+    let all = LineMatcher::new(&pattern, &Unstopped).matches(b"aa b a\n", |range| {
         found.push(range);
         true
     });
@@ -167,17 +173,17 @@ fn a_text_that_is_searched_in_steps_has_the_same_hits_over_their_ends() {
 
 #[test]
 fn a_search_in_a_long_text_can_be_stopped() {
-    let (text, control) = (b"b".repeat(LONG + 2), Control::new(Duration::from_secs(600)));
+    let (text, control) = (b"b".repeat(LONG + 2), Cancelled::default());
     let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
     let stoppable = pattern.stoppable().unwrap();
     let mut states = stoppable.states();
     let mut find = || stoppable.find(&mut states, &text, 0..text.len(), &control);
     assert!(matches!(find(), Ok(Step::Found(None))));
-    assert!(control.cancel());
-    assert!(matches!(find(), Err(Error::Cancelled)));
+    control.0.store(true, Ordering::Relaxed);
+    assert!(matches!(find(), Err(Stopped::Cancelled)));
     let mut scan = LineMatcher::new(&pattern, &control);
     let stopped = scan.scan(&text, 0..text.len(), 1, &mut Vec::new());
-    assert!(matches!(stopped, Err(Error::Cancelled)));
+    assert!(matches!(stopped, Err(Stopped::Cancelled)));
 }
 
 /// The lines with a match of a text whose lines end in `\n`, looked for by an expression that knows no other break.
@@ -260,7 +266,7 @@ proptest! {
         prop_assert_eq!(found, naive_spanning(&pattern, &with_lf(&text)), "{}", pattern);
         // As in a map.
         let options = PatternOptions { multiline: true, ..PatternOptions::default() };
-        let (compiled, control, mut hits) = (Pattern::new(&pattern, options).unwrap(), open_end(), Vec::new());
+        let (compiled, control, mut hits) = (Pattern::new(&pattern, options).unwrap(), Unstopped, Vec::new());
         let mut scan = LineMatcher::new(&compiled, &control);
         let count = scan.scan_map(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits).unwrap();
         if count.is_some() {
@@ -286,7 +292,7 @@ proptest! {
         let expected = naive(&pattern, options, &text);
         prop_assert_eq!(&hits(&pattern, options, &text), &expected);
         // In two parts.
-        let control = open_end();
+        let control = Unstopped;
         let (compiled, at) = (Pattern::new(&pattern, options).unwrap(), line_at(text.as_bytes(), cut.index(text.len() + 1)));
         let (mut scan, mut found) = (LineMatcher::new(&compiled, &control), Vec::new());
         for range in [0..at, at..text.len()] {

@@ -1,0 +1,15 @@
+//! The search for text (contract 14): patterns, how lines with matches are found in bytes, and filters that tell which
+//! blocks of a file cannot match.
+//!
+//! Pure over bytes: knows no file, folder, thread or clock. The bytes may be a view of a file that changes: then what is found
+//! is void, and the caller looks again.
+
+mod filter;
+mod lines;
+mod literals;
+mod pattern;
+mod stoppable;
+
+pub use filter::{FileFilter, FilterBuilder, Query, Shape};
+pub use lines::{Hit, LineMatcher, behind_break, find_line, line_at, line_before, line_end, whole_lines};
+pub use pattern::{Pattern, PatternError, PatternOptions};
