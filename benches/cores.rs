@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use engine::Control;
 use file_editor::protocol::{BLOCK, Breaks, Escaper};
+use folder::Control;
 use text::budget::Budget;
 use text::line_edit::{LineEdit, LineEdits, Operation, plan as plan_line_edits};
 use text::lines::LineIndex;

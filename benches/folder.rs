@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
-use engine::{Control, Durability, FilePath, LineRange, Workspace, WorkspaceOptions};
+use engine::{LineRange, Workspace, WorkspaceOptions};
+use folder::fs::atomic::Durability;
+use folder::{Control, FilePath};
 use tempfile::TempDir;
 use text::line_edit::{LineEdit, LineEdits, Operation};
 

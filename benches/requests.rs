@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime};
 
+use ::folder::NamePolicy;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use engine::{NamePolicy, Workspace};
+use engine::Workspace;
 use file_editor::exec::Task;
 use file_editor::protocol::{BLOCK, Input, Message, Pulled, Service, ServiceOptions, Session, Step, parse};
 use file_editor::tools::sets;

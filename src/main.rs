@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     if engine::is_supervisor(std::env::args_os()) {
         return engine::supervise();
     }
-    if let Some(code) = engine::try_one_lock(std::env::args_os()) {
+    if let Some(code) = folder::fs::probe::try_one_lock(std::env::args_os()) {
         return code;
     }
     let began = Instant::now();

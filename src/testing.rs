@@ -8,7 +8,9 @@ use tempfile::TempDir;
 use crate::protocol::{Service, ServiceOptions};
 use crate::tools::sets;
 use crate::transport::Shared;
-use engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use engine::{Workspace, WorkspaceOptions};
+use folder::NamePolicy;
+use folder::fs::atomic::Durability;
 
 /// An empty folder, served with the default options.
 pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {

@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use engine::{Error, FolderPaths, NamePolicy};
 use file_editor::tools::arguments::{Argument, Line, List, Value};
 use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, ToolNames, depth_exceeds, name_as_sent, sets};
+use folder::{Error, FolderPaths, NamePolicy};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;

@@ -11,7 +11,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use engine::{FileStamp, FilterRecords, RecordsTail};
+use engine::{FilterRecords, RecordsTail};
+use folder::fs::version::FileStamp;
 use libfuzzer_sys::fuzz_target;
 use search::FileFilter;
 

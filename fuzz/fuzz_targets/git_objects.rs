@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use engine::Control;
+use folder::Control;
 use libfuzzer_sys::fuzz_target;
 use toolkit::churn::diff;
 use toolkit::churn::git::commit::Commit;

@@ -12,7 +12,7 @@
 
 use std::path::{Component, Path};
 
-use engine::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_PATH, NamePolicy};
+use folder::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_PATH, NamePolicy};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

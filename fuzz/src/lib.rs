@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use engine::{Durability, NamePolicy, Workspace, WorkspaceOptions};
+use engine::{Workspace, WorkspaceOptions};
 use file_editor::exec::Task;
 use file_editor::protocol::{Answer, PendingCall, Service, ServiceOptions, Step};
 use file_editor::tools::sets;
+use folder::NamePolicy;
+use folder::fs::atomic::Durability;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;

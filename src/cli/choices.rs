@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 
-use engine::{Durability, NamePolicy};
+use folder::NamePolicy;
+use folder::fs::atomic::Durability;
 
 /// `--transport`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

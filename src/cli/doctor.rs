@@ -10,9 +10,9 @@ use super::start_error::is_a_file;
 use super::{Config, Stop, Transport, bind_admin, cannot_listen, cannot_open, cannot_start, log};
 use crate::tools::Offered;
 use crate::transport::check_descriptors;
-#[cfg(feature = "toolkit")]
-use engine::{Control, Error};
 use engine::{Finding, Level, Workspace, WorkspaceOptions, check_folder, check_machine, without_missing};
+#[cfg(feature = "toolkit")]
+use folder::{Control, Error};
 #[cfg(feature = "toolkit")]
 use toolkit::complexity::Analyzer;
 #[cfg(feature = "toolkit")]

@@ -3,7 +3,8 @@
 use super::{Config, Stop, home};
 use crate::tools::{Offered, sets};
 use crate::transport::http::Allowed;
-use engine::{Excludes, WorkspaceOptions};
+use engine::WorkspaceOptions;
+use folder::Excludes;
 
 impl Config {
     /// The tools offered, for this number of served folders.

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::fs::version::FileStamp;
 use crate::stamp_cache::{CacheCounts, Kept, StampCache};
+use folder::fs::version::FileStamp;
 use text::lines::{InlineIndex, LineIndex, NotText};
 
 /// The result of indexing one state of a file.

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::fs::version::FileStamp;
 use crate::stamp_cache::{CacheCounts, Kept, StampCache};
+use folder::fs::version::FileStamp;
 use search::FileFilter;
 
 /// See the module.

@@ -41,52 +41,23 @@
 
 mod cache;
 mod command;
-mod control;
 mod doctor;
-mod early;
-mod error;
-mod exclude;
-mod file_version;
 mod filter_cache;
 mod filter_store;
-mod foreign;
-mod fs;
-mod ignored;
 mod list;
-mod lookups;
 mod name_table;
-mod path;
-mod progress;
 mod stamp_cache;
-mod wait_counter;
-mod walk;
 mod workspace;
 
 pub use cache::IndexCache;
 pub use command::{
-    COMMAND_ENDING, COMMANDS_AT_ONCE, CannotRun, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
+    COMMAND_ENDING, COMMANDS_AT_ONCE, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
     is_supervisor, process_waited_for, start_process, supervise, take_orphans,
 };
-pub use control::{Control, Late};
 pub use doctor::{Finding, Level, check_folder, check_machine};
-pub use early::EarlyText;
-pub use error::{Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem};
-pub use exclude::Excludes;
-pub use file_version::FileVersion;
 pub use filter_store::{FilterRecords, RecordsTail};
-pub use fs::atomic::Durability;
-pub use fs::probe::try_one_lock;
-pub use fs::version::FileStamp;
-pub use fs::view::{FileView, MAP_CUTOFF, OpenFile};
 pub use list::{FileEntry, ListOptions, Listing};
-pub use path::{FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem};
-pub use progress::Progress;
 pub use stamp_cache::CacheCounts;
-pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
-pub use walk::{
-    EntryKind, LateStats, LeftOut, Passed, StatResult, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep,
-    passed,
-};
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
     Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LineEnd, LineRange, LineSink,

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use crate::fs::version::FileStamp;
+use folder::fs::version::FileStamp;
 
 /// What a [`StampCache`] keeps of a file.
 pub(crate) trait Kept: Clone {

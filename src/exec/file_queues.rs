@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use engine::Control;
+use folder::Control;
 
 /// See the module.
 #[derive(Debug, Default, Clone)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::Reply;
-use engine::{Error, Result};
+use folder::{Error, Result};
 
 /// See the module.
 #[derive(Debug)]

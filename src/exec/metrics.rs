@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::protocol::{Category, LoggedFailure};
-use engine::WaitCounter;
+use folder::WaitCounter;
 
 /// The counts of this process.
 pub static METRICS: Metrics = Metrics::new();

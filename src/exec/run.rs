@@ -14,7 +14,8 @@ use super::pipeline::Pipeline;
 use super::task::Task;
 use super::{Admitted, Ended, Executor};
 use crate::protocol::Answer;
-use engine::{COMMAND_ENDING, EntryKind, Late};
+use engine::COMMAND_ENDING;
+use folder::{EntryKind, Late};
 
 /// A search that waits for memory leaves one in so many parts of its time for its work.
 const FOR_WORK: u32 = 4;

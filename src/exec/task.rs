@@ -10,7 +10,9 @@ use super::permits::ClientId;
 use super::{caught, log};
 use crate::protocol::{Answer, PendingCall, StreamObserver};
 use crate::tools::{OutputKinds, Reply, which_folder};
-use engine::{COMMAND_ENDING, Control, Error, FileStamp, Late, Result, Workspace};
+use engine::{COMMAND_ENDING, Workspace};
+use folder::fs::version::FileStamp;
+use folder::{Control, Error, Late, Result};
 
 /// See the module.
 #[derive(Debug)]

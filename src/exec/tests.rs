@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use super::testing::Setup;
 use super::*;
 use crate::protocol::{Session, test_calls};
-use engine::Late;
+use folder::Late;
 
 const INTERNAL: &str = r#""error":{"code":-32603,"message":"Internal error"}}"#;
 

@@ -15,7 +15,7 @@ use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
-use engine::Error;
+use folder::Error;
 
 /// A text of more bytes than this is escaped when it is sent.
 const LONG_TEXT: usize = 8 * 1024;

@@ -8,7 +8,7 @@ use super::call_context::{CallContext, Form, end_content};
 use super::escape::escape_str;
 use super::result_frame;
 use crate::tools::Reply;
-use engine::Result;
+use folder::Result;
 
 impl CallContext {
     /// The bytes before the text; `None` if the answer cannot begin early.

@@ -6,7 +6,7 @@ use super::result_frame::Asked;
 use super::rpc::{self, Refusal, code};
 use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, timestamp};
-use engine::{CannotRun, Error, ToolFailureKind, ValueProblem};
+use folder::{CannotRun, Error, ToolFailureKind, ValueProblem};
 
 /// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Read {
 mod tests {
     use super::*;
     use crate::tools::{LineBase, ToolNames};
-    use engine::{FolderPaths, NamePolicy};
+    use folder::{FolderPaths, NamePolicy};
 
     fn of_arguments(tool: &str, base: LineBase, arguments: &str) -> u64 {
         let folders = &FolderPaths::default();

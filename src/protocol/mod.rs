@@ -48,7 +48,7 @@ pub use stateless::Headers;
 use self::call_context::{CallContext, Form};
 use crate::tools::sets::Codes;
 use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
-use engine::{FolderPaths, NamePolicy};
+use folder::{FolderPaths, NamePolicy};
 
 /// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";

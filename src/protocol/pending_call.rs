@@ -10,7 +10,7 @@ use super::progress::ProgressToken;
 use super::report::Report;
 use super::rpc::Id;
 use crate::tools::{Call, OutputKinds, Reply};
-use engine::{CannotRun, Error, FilePath, Progress, Result};
+use folder::{CannotRun, Error, FilePath, Progress, Result};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
 pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::rpc::Id;
-use engine::Progress;
+use folder::Progress;
 
 /// The token of a request whose client asks for its progress. Like an id: a string or an integer, kept as sent.
 #[derive(Debug, Clone)]

@@ -16,7 +16,8 @@ use super::pending_call::PendingCall;
 use super::result_frame::{Asked, CacheScope};
 use super::{Service, Session, Step, template_resources};
 use crate::tools::{Call, Members, OutputKinds, Reply, file_uri, timestamp};
-use engine::{Control, Error, FileEntry, FilePath, Result, Workspace};
+use engine::{FileEntry, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use sys::path::below_in_uri;
 
 /// Files in one page of `resources/list`.

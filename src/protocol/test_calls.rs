@@ -13,7 +13,8 @@ use super::result_frame::Asked;
 use super::{Id, Revision};
 use crate::tools::sets::Codes;
 use crate::tools::{Call, Guide, LineBase, OutputKinds, Reply, ToolNames};
-use engine::{Control, FilePath, FolderPaths, NamePolicy, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, FolderPaths, NamePolicy, Result};
 
 /// Hangs until its channel is closed, whatever its control says, like a call on a dead disk.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Knows no walk of its own and no limit: a tool counts, and puts the line at the end of its answer.
 
-use engine::LeftOut;
+use folder::LeftOut;
 
 /// Why a search left entries out, in the order of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::io::ErrorKind;
 
-use engine::{COMMANDS_AT_ONCE, CannotRun};
+use engine::COMMANDS_AT_ONCE;
+use folder::CannotRun;
 
 /// Why a command could not be run.
 pub(super) fn message(why: &CannotRun) -> String {

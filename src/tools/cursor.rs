@@ -9,7 +9,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::arguments::{Argument, Value};
 use super::wrong_cursor;
-use engine::{FilePath, FileStamp, Result, Workspace};
+use engine::Workspace;
+use folder::fs::version::FileStamp;
+use folder::{FilePath, Result};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use serde_json::json;
 use self::hint::{first_line, hint};
 use self::message::message;
 use super::{LineBase, ToolNames};
-use engine::Error;
+use folder::Error;
 use sys::path::{told, with_slashes};
 
 /// After how many seconds a call may be sent again that the server was too busy for.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::balance::singular;
 use super::{Members, OutputKinds, Reply};
-use engine::Result;
+use folder::Result;
 use text::tokens::TokenCount;
 
 /// The most estimated tokens of an answer that has a limit (contract 19).

@@ -9,7 +9,8 @@ use super::limited::LimitedText;
 use super::near::of_folder;
 use super::walking::{Listed, shown_line};
 use super::{OutputKinds, Reply};
-use engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, FilePath, Result, WalkOptions};
 
 /// A call for a list.
 #[derive(Debug, Clone, Copy)]

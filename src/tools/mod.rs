@@ -48,7 +48,8 @@ pub use members::Members;
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
 
-use engine::{Control, Error, Excerpt, FilePath, FolderPaths, NamePolicy, Result, Workspace};
+use engine::{Excerpt, Workspace};
+use folder::{Control, Error, FilePath, FolderPaths, NamePolicy, Result};
 
 /// The number of an interface's first line (contract 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

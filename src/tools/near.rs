@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::tools::walking::{Start, shown, shown_line, starts};
-use engine::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOptions, WalkStep, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOptions, WalkStep};
 use sys::path::{root, told, with_slashes};
 use text::glob::{GlobBudget, RootedGlob, is_literal};
 

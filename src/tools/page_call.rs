@@ -9,7 +9,8 @@ use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
 use crate::tools::{LineBase, Members, OutputKinds, Reply, wrong_cursor};
-use engine::{Control, Error, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath, Result};
 
 /// Maximum room for the last line of an answer that was cut, in bytes.
 const LAST_LINE: usize = 1_024;

@@ -1,6 +1,6 @@
 //! What a client is told of a regular expression that cannot be used, and what to send instead.
 
-use engine::Error;
+use folder::Error;
 use search::PatternError;
 
 /// The ways out of each error that a tool has.

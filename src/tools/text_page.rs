@@ -8,9 +8,8 @@ use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::{MAX_TOKENS, within_tokens};
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
-use engine::{
-    Control, Error, FilePath, LineEnd, LineRange, LineSink, LineSpan, PartRead, Result, TextPart, Workspace,
-};
+use engine::{LineEnd, LineRange, LineSink, LineSpan, PartRead, TextPart, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::encoding::{Encoding, EncodingChoice, EncodingSource};
 
 /// Tokens for the lines before and behind a page.

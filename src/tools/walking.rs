@@ -9,9 +9,9 @@ use crate::tools::balance::{Balance, several};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::LimitedText;
 use crate::tools::wrong_pattern;
-use engine::{
-    Control, EntryKind, Error, FilePath, LeftOut, Passed, Result, Walk, WalkOptions, WalkStep, Workspace,
-    passed,
+use engine::Workspace;
+use folder::{
+    Control, EntryKind, Error, FilePath, LeftOut, Passed, Result, Walk, WalkOptions, WalkStep, passed,
 };
 use sys::path::{told, with_slashes};
 use text::glob::GlobError;

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::{Call, OutputKinds, Reply};
-use engine::{Control, FolderPaths, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FolderPaths, Result};
 use sys::path::told;
 use text::shown::shown_line;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio as Pipe};
 
-use engine::Excludes;
+use folder::Excludes;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

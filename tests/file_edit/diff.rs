@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use engine::Control;
+use folder::Control;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

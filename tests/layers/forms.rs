@@ -10,7 +10,7 @@ fn a_wrong_use_is_found_in_every_form() {
         ("tools/error.rs", "use crate::{engine::{Error, name}, protocol::{self, Answer}};"),
         (
             "tools/error.rs",
-            "use crate::{\n    engine::Error, // the engine's\n    transport::{http::{self}},\n};",
+            "use crate::{\n    folder::Error, // the engine's\n    transport::{http::{self}},\n};",
         ),
         ("tools/error.rs", "pub(crate) use crate::protocol as p;"),
         ("tools/error.rs", "use crate as all;"),
@@ -34,7 +34,7 @@ fn a_wrong_use_is_found_in_every_form() {
         ("tools/error.rs", "use r#crate::x; use crate::r#exec::Call;"),
         ("tools/error.rs", "include!(\"../exec/mod.rs\");"),
         ("tools/error.rs", "#[path = \"../exec/mod.rs\"]\nmod exec;"),
-        ("tools/mod.rs", "use crate::{engine::Error, protocol::X};"),
+        ("tools/mod.rs", "use crate::{folder::Error, protocol::X};"),
         ("protocol/mod.rs", "use crate::transport::Shared;"),
         ("transport/mod.rs", "use crate::cli;"),
     ] {
@@ -92,15 +92,15 @@ fn errors_that_are_named_are_found_in_every_form() {
     let seen = |text: &str| !Source::new("transport/x.rs", text).errors().is_empty();
     for text in [
         "fn f() { match e { Error::NotFound { .. } => {} } }",
-        "fn f() { match e { Err(engine::Error::NotFound { .. }) => {} } }",
-        "fn f() { matches!(e, crate::engine::Error::Locked { .. }) }",
-        "use crate::engine::Error::{self, Locked};",
-        "use crate::engine::Error::*;",
-        "use crate::engine::Error as E;",
+        "fn f() { match e { Err(folder::Error::NotFound { .. }) => {} } }",
+        "fn f() { matches!(e, crate::folder::Error::Locked { .. }) }",
+        "use crate::folder::Error::{self, Locked};",
+        "use crate::folder::Error::*;",
+        "use crate::folder::Error as E;",
     ] {
         assert!(seen(text), "{text}");
     }
     assert!(!seen(
-        "use crate::engine::Error; fn f() { matches!(e, Err(Error::TimedOut)); io::Error::other(x); }"
+        "use crate::folder::Error; fn f() { matches!(e, Err(Error::TimedOut)); io::Error::other(x); }"
     ));
 }

@@ -1,5 +1,5 @@
 //! Facts about a file that the server keeps do not outlive the content: writes that take long, writes through maps, times
-//! that are set back (contract 8; `src/engine/fs/writers.rs`).
+//! that are set back (contract 8; `src/folder/fs/writers.rs`).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -14,14 +14,13 @@ mod supervisor;
 mod tail;
 
 use std::ffi::OsString;
-use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use self::orphans::{start as start_process, take_orphans, waited_for as process_waited_for};
 pub use self::supervisor::{is_supervisor, supervise};
 pub use self::tail::Output;
-use crate::{Control, Error, Result};
+use folder::{CannotRun, Control, Result};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 
@@ -73,35 +72,6 @@ pub struct CommandEnd {
     pub stderr: Output,
 }
 
-/// Why a command could not be run.
-#[derive(Debug)]
-pub enum CannotRun {
-    /// Commands are not allowed.
-    NotAllowed,
-    /// There is neither bash nor sh.
-    NoShell,
-    /// [`COMMANDS_AT_ONCE`] others ran all the time that it had.
-    NoTurn {
-        /// The time.
-        waited: Duration,
-    },
-    /// The server stops.
-    Stopping,
-    /// It was killed, but the system did not tell its end in time.
-    Overdue,
-    /// The system refused to start it, or its supervisor was lost.
-    Failed {
-        /// The system's error.
-        source: io::Error,
-    },
-}
-
-impl From<CannotRun> for Error {
-    fn from(why: CannotRun) -> Error {
-        Error::CannotRun { why }
-    }
-}
-
 /// What all commands of a server share.
 #[derive(Debug, Default)]
 pub struct Commands {
@@ -122,7 +92,7 @@ impl Commands {
     }
 
     /// Runs a command in the directory `dir` until it ends, its time is up, or the operation is called off. The deadline
-    /// of the operation is [`COMMAND_ENDING`] behind that of the command. [`Error::CannotRun`] if it could not be started.
+    /// of the operation is [`COMMAND_ENDING`] behind that of the command. [`folder::Error::CannotRun`] if it could not be started.
     pub fn run(&self, dir: &OwnedFd, request: CommandRequest, control: &Control) -> Result<CommandEnd> {
         control.check_called_off()?;
         let Some(secret) = self.secret.get() else { return Err(CannotRun::NotAllowed.into()) };

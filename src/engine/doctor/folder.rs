@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use super::finding::{Finding, Level};
 use super::tried;
-use crate::fs::file_system::{self, Safety};
-use crate::fs::probe::{LocksHold, Probe};
-use crate::fs::{liveness, temporary};
-use crate::{Durability, WorkspaceOptions};
+use crate::WorkspaceOptions;
+use folder::fs::atomic::Durability;
+use folder::fs::file_system::{self, Safety};
+use folder::fs::probe::{LocksHold, Probe};
+use folder::fs::{liveness, temporary};
 use sys::fd::OwnedFd;
 use sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
 

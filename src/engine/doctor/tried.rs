@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io;
 
 use super::finding::Finding;
-use crate::fs::file_system::{self, LockScope};
-use crate::fs::probe::{LocksHold, NewNames, Probe};
+use folder::fs::file_system::{self, LockScope};
+use folder::fs::probe::{LocksHold, NewNames, Probe};
 use sys::fs::Mount;
 
 /// Tries out what new files and edits need, except for locks.

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use super::records::{FilterRecords, RecordsTail};
-use crate::fs::version::FileStamp;
-use crate::fs::view::{FileView, OpenFile};
+use folder::fs::version::FileStamp;
+use folder::fs::view::{FileView, OpenFile};
 
 /// How many headers are read before the time is looked at, and other searches may go on.
 const HEADERS_AT_ONCE: usize = 512;

@@ -33,9 +33,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use self::mapped::Mapped;
 pub use self::records::{FilterRecords, RecordsTail};
 pub(crate) use self::writer::Writer;
-use crate::Control;
-use crate::fs::private::PrivateFolder;
-use crate::fs::version::FileStamp;
+use folder::Control;
+use folder::fs::private::PrivateFolder;
+use folder::fs::version::FileStamp;
 use search::FileFilter;
 
 mod mapped;

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::fs::version::FileStamp;
+use folder::fs::version::FileStamp;
 use search::FileFilter;
 use sys::ffi::OsStrExt;
 

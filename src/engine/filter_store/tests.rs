@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fs::lock::Locks;
+use folder::fs::lock::Locks;
 
 /// A folder with texts, and one for filters.
 struct Folders {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use super::FilterStore;
 use super::mapped::Extent;
 use super::records::{FilterRecords, RecordsTail};
-use crate::Control;
-use crate::fs::lock::{Locked, Locks, PathLock};
-use crate::fs::version::FileStamp;
+use folder::Control;
+use folder::fs::lock::{Locked, Locks, PathLock};
+use folder::fs::version::FileStamp;
 use search::FileFilter;
 use sys::fs::FileExt;
 

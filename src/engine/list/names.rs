@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
 use crate::name_table::NameTable;
-use crate::path::{NamePolicy, admits, is_in_git};
-use crate::walk::LeftOut;
-use crate::{Error, Result};
+use folder::LeftOut;
+use folder::{Error, Result};
+use folder::{NamePolicy, admits, is_in_git};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{Dir, FileType, Mode, OFlags};

@@ -3,8 +3,8 @@
 use super::Workspace;
 use super::found::{Want, refused};
 use crate::command::{CommandEnd, CommandRequest, Commands};
-use crate::path::FilePath;
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::{Control, Error, Result};
 
 impl Workspace {
     /// What all commands share.

@@ -1,7 +1,8 @@
 //! What the engine has counted since the start of the process: use of its caches, and waits for locks. Knows no format.
 
 use super::Workspace;
-use crate::{CacheCounts, WaitCounts};
+use crate::CacheCounts;
+use folder::WaitCounts;
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]

@@ -10,12 +10,12 @@ use std::mem;
 use super::Workspace;
 use super::found::{Found, Want};
 use super::write::Stopped;
-use crate::fs::atomic::{AtomicFile, ReplaceError, Replaces};
-use crate::fs::parents::Parents;
-use crate::fs::resolve::ResolvedPath;
-use crate::fs::version::identity;
-use crate::path::FilePath;
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use folder::fs::parents::Parents;
+use folder::fs::resolve::ResolvedPath;
+use folder::fs::version::identity;
+use folder::{Control, Error, Result};
 use sys::fs::{AtFlags, Mode};
 use sys::io::Errno;
 

@@ -10,9 +10,9 @@ use super::decoded::{escaped, likely_of};
 use super::parts::STEP;
 use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
-use crate::fs::view::{FileView, OpenFile};
-use crate::path::FilePath;
-use crate::{Control, Error, FileVersion, Result};
+use folder::FilePath;
+use folder::fs::view::{FileView, OpenFile};
+use folder::{Control, Error, FileVersion, Result};
 use search::behind_break;
 use text::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,

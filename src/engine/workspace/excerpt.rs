@@ -4,9 +4,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::fs::version::FileStamp;
-use crate::fs::view::{FileView, OpenFile};
-use crate::{Error, Result};
+use folder::fs::version::FileStamp;
+use folder::fs::view::{FileView, OpenFile};
+use folder::{Error, Result};
 use text::encoding::{Encoding, Likely, by_escapes};
 use text::lines::{BOM, LineIndex, NotText, char_boundary};
 

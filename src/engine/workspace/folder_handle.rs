@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::found::{Want, refused};
 use super::{ATTEMPTS, Workspace};
-use crate::fs::lease;
-use crate::fs::resolve::{LastLink, ResolvedPath, file_type};
-use crate::fs::view::OpenFile;
-use crate::path::FilePath;
-use crate::walk::EntryKind;
-use crate::{Control, Error, Result};
+use folder::EntryKind;
+use folder::FilePath;
+use folder::fs::lease;
+use folder::fs::resolve::{LastLink, ResolvedPath, file_type};
+use folder::fs::view::OpenFile;
+use folder::{Control, Error, Result};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStringExt;
 use sys::fs::{Dir, FileType};
@@ -113,7 +113,8 @@ mod tests {
     use sys::testing::symlink;
 
     use super::*;
-    use crate::{NamePolicy, WorkspaceOptions};
+    use crate::WorkspaceOptions;
+    use folder::NamePolicy;
 
     #[test]
     fn files_are_read_below_the_folder_and_nothing_beside_it() {

@@ -5,10 +5,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::fs::resolve::{ResolveError, ResolvedPath};
-use crate::fs::root::Folder;
-use crate::path::{FilePath, is_in_git};
-use crate::{Error, Result};
+use folder::fs::resolve::{ResolveError, ResolvedPath};
+use folder::fs::root::Folder;
+use folder::{Error, Result};
+use folder::{FilePath, is_in_git};
 use sys::io::Errno;
 
 /// What a path leads to.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::fs::liveness;
+use folder::fs::liveness;
 
 /// The numbers of those folders that a start with all of them serves, as far as they are there already.
 pub fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = usize> {

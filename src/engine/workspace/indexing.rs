@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Workspace;
 use super::excerpt::{not_text, unchanged};
 use super::read::{Cacheable, Effort};
-use crate::Result;
 use crate::cache::CachedText;
-use crate::fs::view::FileView;
+use folder::Result;
+use folder::fs::view::FileView;
 use sys::process::processors;
 use text::budget::Budget;
 use text::lines::LineIndex;
@@ -77,8 +77,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::fs::view::OpenFile;
-    use crate::{Control, Error, Progress, WorkspaceOptions};
+    use crate::WorkspaceOptions;
+    use folder::fs::view::OpenFile;
+    use folder::{Control, Error, Progress};
 
     fn control() -> Control {
         Control::new(Duration::from_secs(60))

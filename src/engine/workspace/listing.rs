@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::found::refused;
-use crate::fs::lease;
-use crate::fs::root::Folder;
-use crate::fs::version::FileStamp;
 use crate::list::names::Names;
 use crate::list::{self, DirEntry, ListOptions, ListedFolder, Listing};
-use crate::path::{MAX_PATH, NamePolicy, admits};
-use crate::walk::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
-use crate::{Control, Error, Result};
+use folder::fs::lease;
+use folder::fs::root::Folder;
+use folder::fs::version::FileStamp;
+use folder::{Control, Error, Result};
+use folder::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
+use folder::{MAX_PATH, NamePolicy, admits};
 use sys::fs::{Mode, OFlags};
 
 /// Shares of the time that the walk through a tree leaves for a list in part.
@@ -211,7 +211,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Durability, WorkspaceOptions};
+    use crate::WorkspaceOptions;
+    use folder::fs::atomic::Durability;
 
     fn workspace(names: NamePolicy) -> (tempfile::TempDir, Workspace) {
         let dir = tempfile::tempdir().unwrap();

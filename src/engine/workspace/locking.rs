@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use super::Workspace;
 use super::found::Found;
-use crate::fs::lock::{LockTurn, Locked, PathKey, PathLock};
-use crate::fs::resolve::ResolvedPath;
-use crate::fs::view::OpenFile;
-use crate::path::FilePath;
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::fs::lock::{LockTurn, Locked, PathKey, PathLock};
+use folder::fs::resolve::ResolvedPath;
+use folder::fs::view::OpenFile;
+use folder::{Control, Error, Result};
 use sys::fs::Access;
 use sys::io::Errno;
 

@@ -4,10 +4,10 @@ use std::thread;
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
-use crate::fs::leftovers::put_back;
-use crate::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN};
-use crate::path::FilePath;
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::fs::leftovers::put_back;
+use folder::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN};
+use folder::{Control, Error, Result};
 
 impl Workspace {
     /// Finds an existing file for a read.

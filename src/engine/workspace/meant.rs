@@ -2,8 +2,8 @@
 
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
-use crate::path::{FilePath, NamePolicy, NameProblem};
-use crate::{Error, Result, foreign};
+use folder::{Error, Result, foreign};
+use folder::{FilePath, NamePolicy, NameProblem};
 
 impl Folders {
     /// The error for a path in none of the served folders.

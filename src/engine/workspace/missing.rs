@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
-use crate::path::{FilePath, NamePolicy};
-use crate::walk::{EntryKind, Walk, WalkOptions, WalkStep};
-use crate::{Control, Error, list};
+use crate::list;
+use folder::{Control, Error};
+use folder::{EntryKind, Walk, WalkOptions, WalkStep};
+use folder::{FilePath, NamePolicy};
 use sys::path::{is_absolute, told, usual, with_slashes};
 use text::shown::shown_line;
 

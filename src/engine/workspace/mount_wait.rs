@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::Workspace;
 use super::found::{Freshness, Want};
-use crate::fs::lost::is_lost;
-use crate::fs::root::Root;
-use crate::{Control, Error};
+use folder::fs::lost::is_lost;
+use folder::fs::root::Root;
+use folder::{Control, Error};
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);

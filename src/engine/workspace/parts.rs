@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::excerpt::Excerpt;
 use super::ranges::{Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use crate::fs::view::{MAP_CUTOFF, OpenFile};
-use crate::path::FilePath;
-use crate::{Control, Error, FileVersion, Result};
+use folder::FilePath;
+use folder::fs::view::{MAP_CUTOFF, OpenFile};
+use folder::{Control, Error, FileVersion, Result};
 use text::encoding::{Encoding, EncodingChoice, EncodingSource, Likely, before_character, newlines_in};
 use text::lines::BOM;
 
@@ -302,7 +302,8 @@ mod tests {
 
     use super::super::ranges::LineRange;
     use super::*;
-    use crate::{Durability, WorkspaceOptions};
+    use crate::WorkspaceOptions;
+    use folder::fs::atomic::Durability;
 
     fn read(text: &str, part: TextPart, limit: Option<usize>) -> (String, bool, Option<usize>) {
         let dir = tempfile::tempdir().unwrap();

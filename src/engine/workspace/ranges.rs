@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Result};
+use folder::{Error, Result};
 
 /// A range of lines, 0-based, both ends inclusive; an end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,13 +9,13 @@ use super::found::{Freshness, Want};
 use super::ranges::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::cache::CachedText;
-use crate::fs::file_system::{self, FileSystem, WriteBarrier};
-use crate::fs::root::Folder;
-use crate::fs::version::FileStamp;
-use crate::fs::view::{FileView, MAP_CUTOFF, OpenFile};
-use crate::fs::writers::{self, Writers};
-use crate::path::FilePath;
-use crate::{Control, Error, FileVersion, Result};
+use folder::FilePath;
+use folder::fs::file_system::{self, FileSystem, WriteBarrier};
+use folder::fs::root::Folder;
+use folder::fs::version::FileStamp;
+use folder::fs::view::{FileView, MAP_CUTOFF, OpenFile};
+use folder::fs::writers::{self, Writers};
+use folder::{Control, Error, FileVersion, Result};
 use text::encoding::Encoding;
 use text::lines::{BOM, LineIndex};
 
@@ -277,8 +277,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::fs::resolve::ResolvedPath;
-    use crate::{Durability, WorkspaceOptions};
+    use crate::WorkspaceOptions;
+    use folder::fs::atomic::Durability;
+    use folder::fs::resolve::ResolvedPath;
 
     fn open(dir: &Path) -> Workspace {
         let options = WorkspaceOptions { durability: Durability::None, ..WorkspaceOptions::default() };

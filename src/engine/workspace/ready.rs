@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::OpenError;
 use crate::doctor::{Finding, Level, tried};
-use crate::fs::file_system::{self, Safety};
-use crate::fs::leftovers::Cleared;
-use crate::fs::mount_safety::MountSafety;
-use crate::fs::probe::{LocksHold, Probe};
-use crate::fs::root::{Folder, InnerMount, Root};
+use folder::fs::file_system::{self, Safety};
+use folder::fs::leftovers::Cleared;
+use folder::fs::mount_safety::MountSafety;
+use folder::fs::probe::{LocksHold, Probe};
+use folder::fs::root::{Folder, InnerMount, Root};
 use sys::fs::{Access, AtFlags};
 
 /// Checks that the folder of `root` can be written, and removes what dead processes left in it. Returns what is doubtful

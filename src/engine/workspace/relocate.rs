@@ -9,16 +9,16 @@ use super::change::ChangeOptions;
 use super::found::{Found, Freshness, Want};
 use super::write::Stopped;
 use super::{ATTEMPTS, Workspace};
-use crate::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
-use crate::fs::lock::LockTurn;
-use crate::fs::lost::in_doubt;
-use crate::fs::rename::{Renamed, rename_to_free};
-use crate::fs::resolve::{ResolvedPath, file_type};
-use crate::fs::version::{FileStamp, identity};
-use crate::fs::view::OpenFile;
-use crate::fs::{failpoint, remove};
-use crate::path::FilePath;
-use crate::{Control, Error, Occupant, Result};
+use folder::FilePath;
+use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
+use folder::fs::lock::LockTurn;
+use folder::fs::lost::in_doubt;
+use folder::fs::rename::{Renamed, rename_to_free};
+use folder::fs::resolve::{ResolvedPath, file_type};
+use folder::fs::version::{FileStamp, identity};
+use folder::fs::view::OpenFile;
+use folder::fs::{failpoint, remove};
+use folder::{Control, Error, Occupant, Result};
 use sys::fd::{AsFd, OwnedFd};
 use sys::fs::FileType;
 use sys::io::Errno;
@@ -230,7 +230,7 @@ impl Workspace {
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-    ) -> Result<Option<crate::fs::lock::PathLock>> {
+    ) -> Result<Option<folder::fs::lock::PathLock>> {
         if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
             // Only a file has a version, so this is not what the client has read.
             return match options.expected {

@@ -8,10 +8,11 @@ use sys::testing::{PermissionsExt, symlink};
 use super::write::{NewContent, Stopped};
 use super::*;
 use crate::cache::CachedText;
-use crate::fs::atomic::Replaces;
-use crate::fs::failpoint;
-use crate::fs::version::FileStamp;
-use crate::{FileVersion, list};
+use crate::list;
+use folder::FileVersion;
+use folder::fs::atomic::Replaces;
+use folder::fs::failpoint;
+use folder::fs::version::FileStamp;
 use text::line_edit;
 use text::line_edit::{LineEdit, LineEdits, Operation};
 use text::lines::LineIndex;
@@ -24,6 +25,7 @@ mod decoded;
 mod each_line;
 mod power_loss;
 mod progress;
+mod rights;
 
 fn open(dir: &Path) -> Workspace {
     open_with(dir, Durability::Full)
@@ -105,7 +107,7 @@ fn a_failure_behind_the_rename_is_told_as_such_whatever_is_written_to_the_old_fi
 fn a_folder_that_was_made_again_is_cleared_of_leftovers_by_the_first_edit_in_it() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("folder");
-    let left = dir.join(crate::fs::temporary::new_name());
+    let left = dir.join(folder::fs::temporary::new_name());
     std::fs::create_dir(&dir).unwrap();
     let workspace = open(&dir);
     std::fs::remove_dir(&dir).unwrap();

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use super::found::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
-use crate::fs::parents::Parents;
-use crate::fs::resolve::ResolvedPath;
-use crate::path::FilePath;
-use crate::walk::{EntryKind, Walk, WalkOptions};
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::fs::parents::Parents;
+use folder::fs::resolve::ResolvedPath;
+use folder::{Control, Error, Result};
+use folder::{EntryKind, Walk, WalkOptions};
 use sys::fs::{EntryFacts, Mode};
 use sys::path::{IGNORES_CASE, usual};
 

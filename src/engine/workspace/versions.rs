@@ -8,11 +8,11 @@ use super::change::ChangeOptions;
 use super::excerpt::{loaded, unchanged};
 use super::found::{Freshness, Want};
 use super::read::Cacheable;
-use crate::file_version::ContentHash;
-use crate::fs::version::FileStamp;
-use crate::fs::view::OpenFile;
-use crate::path::FilePath;
-use crate::{Control, Error, FileVersion, Result};
+use folder::ContentHash;
+use folder::FilePath;
+use folder::fs::version::FileStamp;
+use folder::fs::view::OpenFile;
+use folder::{Control, Error, FileVersion, Result};
 
 /// The largest file whose content is hashed for a version, in bytes. It takes about 10 ms.
 const MAX_HASHED: usize = 64 << 20;

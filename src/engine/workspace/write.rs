@@ -10,12 +10,12 @@ use super::Workspace;
 use super::excerpt::unchanged;
 use super::found::Found;
 use crate::cache::CachedText;
-use crate::file_version::ContentHash;
-use crate::fs::atomic::{AtomicFile, ReplaceError, Replaces};
-use crate::fs::file_system;
-use crate::fs::view::FileView;
-use crate::path::FilePath;
-use crate::{Control, Error, FileVersion};
+use folder::ContentHash;
+use folder::FilePath;
+use folder::fs::atomic::{AtomicFile, ReplaceError, Replaces};
+use folder::fs::file_system;
+use folder::fs::view::FileView;
+use folder::{Control, Error, FileVersion};
 use text::lines::IndexBuilder;
 use text::splice::{EditPlan, Piece};
 

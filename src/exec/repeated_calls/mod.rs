@@ -19,7 +19,7 @@ use super::run::time_is_up;
 use super::task::Task;
 use super::{Ended, Executor};
 use crate::protocol::Answer;
-use engine::{Error, Late};
+use folder::{Error, Late};
 
 /// How long a reply is kept after the end of its call.
 const KEPT_FOR: Duration = Duration::from_secs(600);

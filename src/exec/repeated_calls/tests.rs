@@ -11,7 +11,7 @@ use crate::exec::testing::Setup;
 use crate::exec::{Pipeline, start};
 use crate::protocol::{PendingCall, Step, test_calls};
 use crate::tools::{Members, Reply};
-use engine::Result;
+use folder::Result;
 
 mod bounds;
 
@@ -50,10 +50,10 @@ impl Server {
         &self,
         id: Option<&str>,
         key: (&str, u64),
-        work: impl Fn(usize, &engine::Control) -> Result<Reply> + Send + Sync + 'static,
+        work: impl Fn(usize, &folder::Control) -> Result<Reply> + Send + Sync + 'static,
     ) -> PendingCall {
         let runs = self.runs.clone();
-        let work = move |control: &engine::Control| work(runs.fetch_add(1, Ordering::SeqCst) + 1, control);
+        let work = move |control: &folder::Control| work(runs.fetch_add(1, Ordering::SeqCst) + 1, control);
         test_calls::keyed(id, key, Arc::new(work))
     }
 
@@ -175,7 +175,7 @@ fn a_call_that_waits_too_long_for_the_first_is_late() {
 }
 
 /// What a call that was given up while it committed replies at last.
-type Ending = fn(usize, &engine::Control) -> Result<Reply>;
+type Ending = fn(usize, &folder::Control) -> Result<Reply>;
 
 /// The text of the answer to another call with the key of a call that was given up while it committed, after that has ended,
 /// and how many of the two have run.

@@ -14,7 +14,8 @@ use super::present::present;
 use super::report::{AuthorCommits, Churn, FileChurn, Uncounted};
 use super::threads::count_all;
 use super::walk::{PeriodCommit, Walked, walk};
-use engine::{Control, Error, FilePath, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath};
 use sys::ffi::OsStrExt;
 
 /// Commits whose changes are held at a time: at first few, so that a short time is enough for some.

@@ -1,6 +1,6 @@
 //! Why the history of a repository cannot be analysed.
 
-use engine::Error;
+use folder::Error;
 
 /// See the module.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use super::git::commit::{Author, Commit};
 use super::git::id::ObjectId;
 use super::git::objects::Objects;
 use super::git::pack::Kind;
-use engine::Error;
+use folder::Error;
 
 /// Commits before the period that are looked at. A clock that was wrong may have dated a commit before its parents, so the
 /// walk goes on behind the first old commit, but not for ever.

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use analyzer_wire::{Answer, Hello, Language, Refusal, read_answer, read_hello, write_text};
 
-use engine::{Control, Error, Result, ToolFailure, ToolFailureKind, process_waited_for, start_process};
+use engine::{process_waited_for, start_process};
+use folder::{Control, Error, Result, ToolFailure, ToolFailureKind};
 
 /// How often a caller that waits checks whether its operation must stop.
 const TICK: Duration = Duration::from_millis(20);

@@ -11,9 +11,10 @@ use analyzer_wire::{FileReport, Language, MAX_BYTES, Refusal};
 
 use super::process::Analyzer;
 use engine::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, Control, Error, FileAnalyser, FileOutcome,
-    FilePath, LeftOut, Result, SearchCounts, Unanalysed, Workspace,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, SearchCounts,
+    Unanalysed, Workspace,
 };
+use folder::{Control, Error, FilePath, LeftOut, Result};
 
 /// A file that was analysed.
 #[derive(Debug, Clone)]
@@ -145,7 +146,7 @@ pub fn analyse_project(
     };
     if let Some(path) = path
         && !is_wanted(Path::new(path.as_str()))
-        && workspace.info_or_near(path, control)?.kind == engine::EntryKind::File
+        && workspace.info_or_near(path, control)?.kind == folder::EntryKind::File
     {
         let problem = format!(
             "{} is no file of the toolchain's languages; expected a folder, or a file with one of {}",

@@ -7,7 +7,7 @@ use super::parameter::{self, Problem};
 use super::template::{GenerateError, Generated, Template};
 use super::uri::{SCHEME, TemplateUri};
 use super::value::{SentValue, quoted};
-use engine::{Control, Error};
+use folder::{Control, Error};
 
 /// The parameter that chooses the variant of templates that are named without one.
 const VARIANT: &str = "variant";

@@ -1,7 +1,7 @@
 //! What a type must have so that a tool can take it as an argument: a JSON Schema and a parser.
 
 use super::value::Value;
-use engine::{Error, Result};
+use folder::{Error, Result};
 
 /// The empty string as JSON.
 pub(super) const EMPTY: &str = r#""""#;

@@ -25,7 +25,7 @@ pub use value::Value;
 pub use wrappers::{Later, List, is_empty_list};
 
 use super::{Call, ParseOptions, shortened};
-use engine::{Error, Result};
+use folder::{Error, Result};
 
 /// The arguments of a tool, which become a call.
 pub trait Request: Argument {

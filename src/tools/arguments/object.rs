@@ -9,7 +9,7 @@ use super::argument::Argument;
 use super::json::raw;
 use super::names::{meant, same_as};
 use super::value::{Place, Value};
-use engine::{Error, Result};
+use folder::{Error, Result};
 
 /// Maximum number of characters of an unknown name in an error.
 const SHOWN: usize = 60;
@@ -205,7 +205,7 @@ macro_rules! arguments {
                 $crate::tools::arguments::write_schema(Self::FIELDS, out);
             }
 
-            fn read(value: &$crate::tools::arguments::Value) -> ::engine::Result<Self> {
+            fn read(value: &$crate::tools::arguments::Value) -> ::folder::Result<Self> {
                 $crate::tools::arguments::read_object(value, Self::FIELDS, |_members| {
                     Ok($type { $($field: _members.read_next()?,)* })
                 })

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::{Count, Keyword, Later, Line, List, Request, StartLine, Takes, Text, Value, arguments};
 use crate::tools::arguments::Argument;
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, ToolNames, with_first};
-use engine::{Control, Error, FilePath, FolderPaths, NamePolicy, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath, FolderPaths, NamePolicy, Result};
 
 arguments! {
     /// Every kind of argument.

@@ -3,7 +3,7 @@
 use super::argument::{Argument, EMPTY};
 use super::json::{Integer, integer};
 use super::value::Value;
-use engine::{Error, FilePath, Result};
+use folder::{Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 
 /// A text, which may be empty: new text for a file, without NUL, or with `ANY` whatever the file holds.

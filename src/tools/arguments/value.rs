@@ -4,7 +4,7 @@
 
 use super::json::{depth_exceeds, raw, string, within_string};
 use super::{MAX_DEPTH, ParseOptions};
-use engine::{Error, Result};
+use folder::{Error, Result};
 
 /// Maximum number of characters of a wrong value in an error.
 const SHOWN: usize = 60;

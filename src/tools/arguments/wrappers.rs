@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::argument::{Argument, EMPTY};
 use super::value::Value;
-use engine::Result;
+use folder::Result;
 
 /// An array of at least `LEAST` and at most `MOST` items.
 #[derive(Debug, Clone, PartialEq, Eq)]

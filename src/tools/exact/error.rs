@@ -11,7 +11,7 @@ use super::failure_text::{fix, location, metadata, searched, start_of, suggestio
 use super::format::{EditNames, Reading};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::tools::{ErrorText, Guide, LineBase};
-use engine::{Error, Result};
+use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 use text::text_edit::{Found, Snippet, Unmatched};
 

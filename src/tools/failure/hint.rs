@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Guide;
 use crate::tools::{LineBase, command_failure, encoding_failure};
-use engine::{Error, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant};
+use folder::{Error, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant};
 use text::encoding::{EncodingChoice, Likely};
 
 /// Maximum number of characters of a line that an error quotes.

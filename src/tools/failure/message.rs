@@ -2,7 +2,7 @@
 
 use super::BUSY_SECONDS;
 use crate::tools::{LineBase, command_failure, encoding_failure};
-use engine::Error;
+use folder::Error;
 use text::encoding::{Encoding, Unencodable};
 use text::text_edit::{Found, Unmatched};
 

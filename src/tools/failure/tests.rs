@@ -1,7 +1,7 @@
 use super::message::megabytes;
 use super::*;
 use crate::tools::sets;
-use engine::Occupant;
+use folder::Occupant;
 
 fn guide(base: LineBase, tools: &[&str]) -> Guide {
     let tools = tools.iter().map(|name| sets::known(name).unwrap());

@@ -4,7 +4,8 @@ use super::CONTENT;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
+use engine::{ChangeOptions, Workspace};
+use folder::{Control, FilePath, FileVersion, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "delete_file",

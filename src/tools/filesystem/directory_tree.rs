@@ -9,7 +9,8 @@ use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::near::of_folder;
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
-use engine::{Control, EntryKind, FilePath, Result, WalkOptions, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, FilePath, Result, WalkOptions};
 use text::glob::{GlobBudget, TreeExclude};
 
 pub(crate) static TOOL: Tool = Tool {

@@ -4,7 +4,8 @@ use super::{CONTENT, format};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{Control, EntryKind, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "get_file_info",

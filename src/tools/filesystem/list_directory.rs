@@ -5,7 +5,8 @@ use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::listing::Listing;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{Control, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "list_directory",
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use crate::tools::filesystem::{directory_tree, list_directory_with_sizes};
     use crate::tools::{LineBase, ToolNames};
-    use engine::Progress;
+    use folder::Progress;
 
     #[test]
     fn a_list_of_a_folder_tells_how_many_entries_it_has_met() {
@@ -82,7 +83,7 @@ mod tests {
         (0..9).for_each(|n| std::fs::write(folder.path().join(format!("f{n}")), "").unwrap());
         let options = ParseOptions {
             base: LineBase::One,
-            names: engine::NamePolicy::Paths,
+            names: folder::NamePolicy::Paths,
             paths: true,
             folders: workspace.folder_paths(),
             limit: Some(1_024),

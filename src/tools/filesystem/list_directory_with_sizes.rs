@@ -12,9 +12,9 @@ use crate::tools::limited::LimitedText;
 use crate::tools::near::of_folder;
 use crate::tools::walking::{SHARES_OF_ANSWER, TIME, kept, looked_at_so_far, note, path_kept, shown_line};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
-use engine::{
+use engine::Workspace;
+use folder::{
     Control, EntryKind, Error, FilePath, LateStats, Result, StatResult, Walk, WalkOptions, WalkStep,
-    Workspace,
 };
 
 /// Width of the names and of the sizes.

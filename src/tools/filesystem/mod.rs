@@ -21,7 +21,7 @@ pub(super) mod write_file;
 
 use crate::tools::Members;
 use crate::tools::arguments::{Argument, Value};
-use engine::{FileVersion, Result};
+use folder::{FileVersion, Result};
 
 /// The schema of the data of all tools but one.
 pub(super) const CONTENT: &str =

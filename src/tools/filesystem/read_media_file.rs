@@ -11,7 +11,8 @@ use std::path::Path;
 use super::version_meta;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Guide, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
-use engine::{Control, Error, FilePath, Result, ToolFailure, ToolFailureKind, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath, Result, ToolFailure, ToolFailureKind};
 use text::encoding::{EncodingChoice, EncodingSource, TextEncoding};
 use text::file_kind::{FileKind, kind_of};
 

@@ -12,7 +12,8 @@ use crate::tools::encoding_failure::escapes;
 use crate::tools::limited::{MAX_TOKENS, content, within_tokens};
 use crate::tools::text_page::{TextForm, TextPage, WantedText, found_encoding};
 use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use engine::{LineRange, TextPart, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 
 /// Maximum number of files in one call.

@@ -6,7 +6,8 @@ use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
-use engine::{Control, Error, FilePath, LineRange, Result, TextPart, Workspace};
+use engine::{LineRange, TextPart, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -10,7 +10,8 @@ use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
-use engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, Error, FilePath, Result, WalkOptions};
 use sys::path::{told, with_slashes};
 use text::glob::{Glob, GlobBudget, with_literal_brackets};
 

@@ -5,7 +5,8 @@ use crate::tools::arguments::{Request, Takes, Text, arguments};
 use crate::tools::limited::content;
 use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ChangeOptions, Control, FilePath, FileVersion, Result, Workspace};
+use engine::{ChangeOptions, Workspace};
+use folder::{Control, FilePath, FileVersion, Result};
 use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -3,7 +3,8 @@
 use crate::tools::arguments::{Argument, Keyword, Later, Line, List, Request, Takes, Text, Value, arguments};
 use crate::tools::diff_text::{MAX_DIFF, push_diff};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
-use engine::{Control, Edited, Error, FilePath, Result, Workspace};
+use engine::{Edited, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::diff::{Diff, unified};
 use text::line_edit::{LineEdit, LineEdits, Operation};
 

@@ -8,7 +8,8 @@ use serde_json::{Value as Json, json};
 use crate::tools::arguments::{Count, Request, Takes, arguments};
 use crate::tools::timestamp::{push_timestamp, timestamp};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, wrong_pattern};
-use engine::{Control, FileEntry, FilePath, LeftOut, ListOptions, Listing, NamePolicy, Result, Workspace};
+use engine::{FileEntry, ListOptions, Listing, Workspace};
+use folder::{Control, FilePath, LeftOut, NamePolicy, Result};
 use text::glob::Glob;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -7,7 +7,8 @@ use crate::tools::arguments::{Line, Request, StartLine, Takes, arguments};
 use crate::tools::encoding_failure::likely_name;
 use crate::tools::numbered::{Numbering, count_breaks, numbered};
 use crate::tools::{Call, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{Control, Error, Excerpt, FilePath, LineRange, Result, Workspace};
+use engine::{Excerpt, LineRange, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::lines::char_boundary;
 
 pub(crate) static TOOL: Tool = Tool {

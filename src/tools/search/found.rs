@@ -6,8 +6,9 @@ use super::best::{Best, Place, state_of_file};
 use crate::tools::arguments::Keyword;
 use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::walking::{Start, shown};
-use engine::{
-    Control, EntryKind, Error, LateStats, LeftOut, Result, StatResult, Walk, WalkOptions, WalkStep, Workspace,
+use engine::Workspace;
+use folder::{
+    Control, EntryKind, Error, LateStats, LeftOut, Result, StatResult, Walk, WalkOptions, WalkStep,
 };
 use text::glob::Glob;
 

@@ -14,7 +14,8 @@ use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, entry_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
-use engine::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder};
 use sys::path::told;
 use text::glob::{GlobBudget, RootedGlob};
 

@@ -14,7 +14,8 @@ use crate::tools::filesystem::CONTENT;
 use crate::tools::near::GlobInPath;
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
-use engine::{Control, Error, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath, Result};
 use search::{Pattern, PatternOptions};
 use text::encoding::EncodingChoice;
 

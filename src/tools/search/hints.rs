@@ -6,7 +6,8 @@ use super::pattern::Pattern;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::near::Near;
 use crate::tools::walking::{Start, shown_line};
-use engine::{Control, EntryKind, FilePath, NamePolicy, Result, WalkOptions, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, FilePath, NamePolicy, Result, WalkOptions};
 use sys::path::told;
 use text::glob::Glob;
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::tools::{ParseOptions, wrong_pattern};
-use engine::{Error, FilePath, Result};
+use folder::{Error, FilePath, Result};
 use sys::path::{is_absolute, root, with_slashes};
 use text::glob::{Glob, GlobBudget, GlobError, RootedGlob, is_literal, with_literal_brackets};
 

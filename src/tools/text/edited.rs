@@ -11,7 +11,7 @@ use crate::tools::limited::content;
 use crate::tools::rewritten::{done_line, rewritten_note};
 use crate::tools::text_page::found_encoding;
 use crate::tools::{LineBase, OutputKinds, Reply};
-use engine::FileVersion;
+use folder::FileVersion;
 use text::diff::Diff;
 use text::encoded_edit::{Rewritten, TextDone};
 use text::encoding::TextEncoding;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::tools::arguments::{Request, Takes, Text, UpTo, arguments};
 use crate::tools::limited::{MAX_TOKENS, tokens_of};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{CommandEnd, CommandRequest, CommandStatus, Control, FilePath, Output, Result, Workspace};
+use engine::{CommandEnd, CommandRequest, CommandStatus, Output, Workspace};
+use folder::{Control, FilePath, Result};
 
 /// The longest time of a command, in seconds.
 const LONGEST: u64 = 300;

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::tools::balance::several;
 use crate::tools::near::LONGEST;
 use crate::tools::near_patterns::NearPattern;
-use engine::Control;
+use folder::Control;
 use search::{Pattern, PatternOptions};
 
 /// The largest file, in bytes, whose further reads take little time: no clock ends them before the call's own.

@@ -8,7 +8,8 @@ use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
-use engine::{Control, Error, FilePath, LineEnd, LineRange, LineSpan, Result, TextPart, Workspace};
+use engine::{LineEnd, LineRange, LineSpan, TextPart, Workspace};
+use folder::{Control, Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -5,7 +5,8 @@ use crate::tools::arguments::{Argument, Request, Takes, Value};
 use crate::tools::listing::Listing;
 use crate::tools::text_page::Reader;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{Control, EntryKind, Error, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, EntryKind, Error, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: READER.tool,

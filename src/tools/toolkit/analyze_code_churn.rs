@@ -12,7 +12,8 @@ use crate::tools::walking::starts;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
 use ::toolkit::churn::{Fault, analyze, hot_spots};
 use ::toolkit::complexity;
-use engine::{Control, Error, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, Error, FilePath, Result};
 
 mod data;
 mod shown;

@@ -7,7 +7,8 @@ use crate::tools::arguments::{Keyword, Natural, Request, Takes, arguments};
 use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, memory};
 use ::toolkit::complexity::{Language, analyse_project};
-use engine::{Control, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, Result};
 
 mod data;
 mod findings;

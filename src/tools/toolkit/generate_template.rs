@@ -10,7 +10,8 @@ use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::content;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 use ::toolkit::templates::served;
-use engine::{Control, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "generate_template",

@@ -9,7 +9,8 @@ use crate::tools::arguments::{List, Natural, Request, Takes, arguments};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use ::toolkit::templates::{Generated, generate_project, served};
-use engine::{Control, FilePath, FolderPaths, NamePolicy, NewFile, Result, Workspace};
+use engine::{NewFile, Workspace};
+use folder::{Control, FilePath, FolderPaths, NamePolicy, Result};
 use sys::path::{told, with_slashes};
 
 pub(crate) static TOOL: Tool = Tool {

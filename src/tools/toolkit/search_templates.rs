@@ -7,7 +7,8 @@ use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 use ::toolkit::templates::served;
-use engine::{Control, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "search_templates",

@@ -2,7 +2,7 @@
 
 use crate::tools::shortened;
 use ::toolkit::templates::{FORM, GenerateError, LookupError, Problem, ProjectError};
-use engine::{Error, ToolFailure, ToolFailureKind, ValueProblem};
+use folder::{Error, ToolFailure, ToolFailureKind, ValueProblem};
 
 /// The most problems that a text names. Programs get all of them.
 const SHOWN: usize = 50;

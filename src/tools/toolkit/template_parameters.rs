@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::tools::arguments::{Argument, Value};
 use ::toolkit::templates::SentValue;
-use engine::Result;
+use folder::Result;
 
 /// The longest object, in bytes: texts of templates are shorter, and many small values take much memory.
 const MAX_JSON: usize = 1 << 20;

@@ -6,7 +6,8 @@ use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::LimitedText;
 use crate::tools::{Members, OutputKinds, Reply, wrong_cursor};
 use ::toolkit::templates::{Parameter, ParameterValue, Template, served};
-use engine::{FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{FilePath, Result};
 
 /// The longest line of parameters behind a list, in bytes.
 const SHARED: usize = 300;

@@ -7,7 +7,8 @@ use super::template_parameters::TemplateParameters;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool};
 use ::toolkit::templates::{Problem, served};
-use engine::{Control, FilePath, Result, Workspace};
+use engine::Workspace;
+use folder::{Control, FilePath, Result};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "validate_template",

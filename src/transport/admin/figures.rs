@@ -7,7 +7,7 @@ use super::Pages;
 use super::exposition::Exposition;
 use crate::exec::{BOUNDS, METRICS, OperationCounts};
 use crate::transport::net::traffic::TRAFFIC;
-use engine::WaitCounts;
+use folder::WaitCounts;
 use sys::memory;
 use sys::process::cpu_time;
 

@@ -14,13 +14,13 @@ use super::source::{Candidate, Source};
 use super::text::Opened;
 use super::workers::{COUNTING_LEAVES, SEARCH_LEAVES};
 use super::{SearchCounts, SearchOptions};
-use crate::fs::version::FileStamp;
-use crate::lookups::{AT_ONCE, Lookups};
-use crate::path::FilePath;
-use crate::walk::LeftOut;
 use crate::workspace::read::Cacheable;
 use crate::workspace::{ATTEMPTS, Workspace};
-use crate::{Control, Error, Result};
+use folder::FilePath;
+use folder::LeftOut;
+use folder::fs::version::FileStamp;
+use folder::{AT_ONCE, Lookups};
+use folder::{Control, Error, Result};
 use sys::fs::Stat;
 use text::encoding::EncodingChoice;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::source::Candidate;
 use super::{FoundFile, LastFile, Receiver, SearchCounts, Searched};
-use crate::FileStamp;
-use crate::walk::LeftOut;
+use folder::LeftOut;
+use folder::fs::version::FileStamp;
 
 /// How many bytes of results may wait for an earlier one. A thread that is further ahead waits.
 const MAX_WAITING: usize = 1 << 20;

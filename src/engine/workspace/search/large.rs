@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::slots::SearchSlots;
-use crate::fs::view::FileView;
-use crate::{Control, Result};
+use folder::fs::view::FileView;
+use folder::{Control, Result};
 use search::{Hit, LineMatcher, find_line};
 use text::encoding::has_escapes;
 use text::lines::char_boundary;
@@ -252,7 +252,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fs::view::OpenFile;
+    use folder::fs::view::OpenFile;
     use search::line_at;
     use search::{Pattern, PatternOptions};
 

@@ -20,13 +20,13 @@ pub(super) use self::warm::WarmUp;
 use self::warm::Warming;
 use self::workers::Workers;
 use super::Workspace;
-use crate::fs::version::FileStamp;
-use crate::fs::view::FileView;
-use crate::path::FilePath;
-use crate::walk::LeftOut;
-use crate::{Control, Result};
 use ::text::encoding::EncodingChoice;
 use ::text::lines::LineIndex;
+use folder::FilePath;
+use folder::LeftOut;
+use folder::fs::version::FileStamp;
+use folder::fs::view::FileView;
+use folder::{Control, Result};
 use search::Hit;
 use search::Pattern;
 

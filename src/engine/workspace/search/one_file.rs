@@ -9,8 +9,9 @@ use super::source::Candidate;
 use super::text::{Beginning, Opened, OpenedText};
 use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
-use crate::fs::view::FileView;
-use crate::{Error, FileStamp, Result};
+use folder::fs::version::FileStamp;
+use folder::fs::view::FileView;
+use folder::{Error, Result};
 use search::{Hit, LineMatcher, line_at, whole_lines};
 use sys::fs::Stat;
 use text::encoding::{

@@ -3,8 +3,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::lookups::AT_ONCE;
-use crate::{Control, Result};
+use folder::AT_ONCE;
+use folder::{Control, Result};
 use sys::process::processors;
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.

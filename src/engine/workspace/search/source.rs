@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{SearchCounts, SearchOptions, SearchPlace};
-use crate::fs::file_system::{self, FileSystem};
-use crate::fs::lost;
-use crate::fs::resolve::{self, LastLink, ResolvedPath};
-use crate::lookups::Lookups;
-use crate::walk::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want, refused};
-use crate::{Control, Error, Result};
+use folder::Lookups;
+use folder::fs::file_system::{self, FileSystem};
+use folder::fs::lost;
+use folder::fs::resolve::{self, LastLink, ResolvedPath};
+use folder::{Control, Error, Result};
+use folder::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::Stat;
@@ -133,7 +133,7 @@ impl<'s> Source<'s> {
         Ok(source)
     }
 
-    fn start_at(&mut self, found: Found, path: &crate::FilePath) -> Result<()> {
+    fn start_at(&mut self, found: Found, path: &folder::FilePath) -> Result<()> {
         let real = found.real_path(path).to_owned();
         let Found { number, folder, place, .. } = &found;
         if found.is_directory() {

@@ -9,7 +9,7 @@ use super::SearchStop;
 use super::delivery::Batch;
 use super::large::LargeText;
 use super::source::{Candidate, Source};
-use crate::{Error, Result};
+use folder::{Error, Result};
 
 pub(super) struct Work<'s> {
     pub(super) source: Source<'s>,

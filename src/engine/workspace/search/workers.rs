@@ -10,9 +10,9 @@ use super::slots::Slot;
 use super::source::Source;
 use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
-use crate::lookups::{AT_ONCE, Lookups};
 use crate::workspace::Workspace;
-use crate::{Control, Error, Result};
+use folder::{AT_ONCE, Lookups};
+use folder::{Control, Error, Result};
 use search::LineMatcher;
 use search::Pattern;
 

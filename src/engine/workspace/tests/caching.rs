@@ -78,7 +78,7 @@ fn what_is_found_is_kept_unless_a_write_could_go_unseen() {
     assert!(!read(), "it is open for writing, and a page is dirty");
     log.sync_all().unwrap();
     // Older kernels do not report dirty pages.
-    let tells = system.shows_writers && crate::fs::writers::every_write_would_show(&log, system);
+    let tells = system.shows_writers && folder::fs::writers::every_write_would_show(&log, system);
     assert_eq!(read(), tells, "it is open for writing, but nothing is written");
     drop(log);
     assert_eq!(read(), system.shows_writers);

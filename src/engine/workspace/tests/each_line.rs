@@ -1,7 +1,8 @@
 //! The lines of a text are given once each, wherever the steps of the read end.
 
 use super::*;
-use crate::{LineEnd, LineSink, LineSpan, MAP_CUTOFF};
+use crate::{LineEnd, LineSink, LineSpan};
+use folder::fs::view::MAP_CUTOFF;
 use text::encoding::{Encoding, EncodingChoice};
 
 /// Keeps what it takes, until it has so many lines.

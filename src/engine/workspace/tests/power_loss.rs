@@ -12,8 +12,8 @@ use sys::testing::MetadataExt;
 use std::path::PathBuf;
 
 use super::*;
-use crate::fs::failpoint::Event;
-use crate::fs::temporary;
+use folder::fs::failpoint::Event;
+use folder::fs::temporary;
 
 /// The names in one folder, each with its inode.
 type Names = BTreeMap<String, u64>;

@@ -1,7 +1,8 @@
 //! Long operations tell how far they are (contract 11).
 
 use super::*;
-use crate::{ChangeOptions, Progress};
+use crate::ChangeOptions;
+use folder::Progress;
 
 const LEN: usize = 5 << 20;
 

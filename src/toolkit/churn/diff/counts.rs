@@ -3,7 +3,7 @@
 use super::lines::{TooManyLines, Trimmed, lines};
 use super::relevant::relevant;
 use super::split::unmatched;
-use engine::{Control, Result};
+use folder::{Control, Result};
 
 /// The numbers of lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! which splits the problem in two. Where the search gets long, it splits at a good place that is perhaps not the best.
 
 use super::bounds::{FAR, LONG_RUN, PATIENT_STEPS, near_root};
-use engine::{Control, Result};
+use folder::{Control, Result};
 
 /// Steps of a search between two looks at the time.
 const BETWEEN_CHECKS: usize = 64;
@@ -137,7 +137,7 @@ impl Search<'_> {
                 return Ok(self.farthest(part, ahead, back));
             }
         }
-        Err(engine::Error::TimedOut)
+        Err(folder::Error::TimedOut)
     }
 
     /// Widens a band by one diagonal on each side. At the edge of the part it becomes narrower, so that its diagonals keep

@@ -14,7 +14,7 @@ use super::pack::{Form, Head, Kind, head};
 use super::store::{SharedStore, Store};
 use super::windows::Windows;
 use crate::churn::fault::{Fault, Result};
-use engine::Control;
+use folder::Control;
 
 /// The largest object that is read, in bytes.
 pub const MAX_OBJECT: usize = 16 << 20;
@@ -43,7 +43,7 @@ pub struct Objects<'c> {
 /// Where an object is.
 enum Found {
     Packed(usize, u64),
-    Loose(engine::FileView),
+    Loose(folder::fs::view::FileView),
 }
 
 impl<'c> Objects<'c> {

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::id::{HashKind, ObjectId};
 use super::store::read_file;
 use crate::churn::fault::{Fault, Result};
-use engine::{Control, FolderHandle};
+use engine::FolderHandle;
+use folder::Control;
 
 /// The longest chain of refs that name other refs, as in git.
 const MAX_CHAIN: usize = 5;

@@ -8,7 +8,8 @@ use super::id::{HashKind, ObjectId};
 use super::refs;
 use super::store::{SharedStore, Store, read_file};
 use crate::churn::fault::{Fault, Result};
-use engine::{Control, EntryKind, Error, FilePath, FolderHandle, Workspace};
+use engine::{FolderHandle, Workspace};
+use folder::{Control, EntryKind, Error, FilePath};
 
 /// The longest `config`, in bytes.
 const MAX_CONFIG: usize = 1 << 20;

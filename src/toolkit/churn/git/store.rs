@@ -10,7 +10,10 @@ use super::id::{HashKind, ObjectId};
 use super::index::PackIndex;
 use super::pack::is_pack;
 use crate::churn::fault::{Fault, Result};
-use engine::{Control, Error, FileView, FolderHandle, OpenFile};
+use engine::FolderHandle;
+use folder::fs::view::FileView;
+use folder::fs::view::OpenFile;
+use folder::{Control, Error};
 
 /// Packs of a repository. Each takes two file descriptors; git itself repacks from 50 on.
 const MAX_PACKS: usize = 200;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::cache::Place;
 use super::store::Store;
 use crate::churn::fault::Result;
-use engine::{Control, Error, FileView};
+use folder::fs::view::FileView;
+use folder::{Control, Error};
 
 /// Windows begin at multiples of this many bytes, and are twice as long: most objects are whole in one.
 const STEP: usize = 2 << 20;

@@ -15,10 +15,8 @@ use crate::tools::limited::{LimitedText, Room};
 use crate::tools::search::best::Best;
 use crate::tools::walking::{TIME, path_line_in};
 use crate::tools::{OutputKinds, Reply, wrong_cursor};
-use engine::{
-    Control, FoundFile, LastFile, Receiver, Result, SearchOptions, SearchPlace, SearchStop, Searched,
-    Workspace,
-};
+use engine::{FoundFile, LastFile, Receiver, SearchOptions, SearchPlace, SearchStop, Searched, Workspace};
+use folder::{Control, Result};
 use search::{LineMatcher, Pattern};
 
 /// Room for the last lines of an answer, in bytes: the balance and the call that goes on.

@@ -10,7 +10,7 @@ use crate::tools::arguments::{Argument, Value, is_empty_list};
 use crate::tools::glob_list::split;
 use crate::tools::walking::shown;
 use crate::tools::wrong_pattern;
-use engine::{Error, FolderPaths, Result};
+use folder::{Error, FolderPaths, Result};
 use sys::ffi::OsStrExt;
 use sys::path::{told, with_slashes};
 use text::glob::{Glob, GlobBudget, RootedGlob};

@@ -7,7 +7,7 @@ use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, timestamp};
 use ::toolkit::churn::FileChurn;
-use engine::Result;
+use folder::Result;
 
 /// The columns of the format `csv`.
 const COLUMNS: &str =

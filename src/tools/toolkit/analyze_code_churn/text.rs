@@ -9,7 +9,7 @@ use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply, timestamp};
 use ::toolkit::churn::FileChurn;
-use engine::Result;
+use folder::Result;
 
 /// The reply.
 pub(super) fn reply(

@@ -9,7 +9,7 @@ use crate::tools::walking::path_line_in;
 use ::toolkit::complexity::{
     FilePlace, FileReport, FunctionReport, LeftOutFile, ProjectFile, ProjectReport, Refusal,
 };
-use engine::FolderPaths;
+use folder::FolderPaths;
 
 /// How many files with errors, or that were not analysed, are named at most.
 const NAMED: usize = 50;

@@ -8,7 +8,7 @@ use super::findings::{Findings, functions, hundredth, reason, tenth};
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
 use crate::tools::{OutputKinds, Reply};
-use engine::Result;
+use folder::Result;
 
 /// The reply. `is_full`: the entries are all functions, not only the violations.
 pub(super) fn reply(

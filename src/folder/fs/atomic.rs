@@ -1,0 +1,286 @@
+//! Creates or replaces a file completely or not at all (contract 8).
+//!
+//! Writes the new content to a temporary file in the same folder, copies the old file's mode and owner,
+//! flushes, and renames it over the old file. Dropped before that, it removes the temporary file. The
+//! writer's lock on that file tells other processes that it is not a leftover. Knows no lines and no plan.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::claim::{has_no_links, rename_over_claim};
+use super::lost::{in_doubt, may_be_done};
+use super::resolve::ResolvedPath;
+use super::version::{FileStamp, identity};
+use super::view::OpenFile;
+use super::{attributes, failpoint, file_system, lock, temporary};
+use sys::fd::OwnedFd;
+use sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
+use sys::io::Errno;
+
+/// When an edit counts as done (`--sync`, contract 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It is on the disk before the answer is sent.
+    Full,
+    /// It survives a crash of the server, but perhaps not a power loss.
+    None,
+}
+
+/// Why a commit failed. The file is unchanged, except if only the flush of the folder failed; then the
+/// message says so.
+#[derive(Debug)]
+pub enum ReplaceError {
+    /// The path no longer leads to the file that the change was planned on.
+    Changed,
+    /// A file that should be created exists already.
+    Exists,
+    /// A system call failed.
+    Io(io::Error),
+    /// A system call failed after the rename: the change is in place. Or it is not known whether it is; then the message
+    /// says so.
+    InPlace(io::Error),
+}
+
+impl<E: Into<io::Error>> From<E> for ReplaceError {
+    fn from(error: E) -> ReplaceError {
+        ReplaceError::Io(error.into())
+    }
+}
+
+/// What the new file replaces.
+#[derive(Debug)]
+pub enum Replaces<'f> {
+    /// This file, in exactly this state.
+    File(&'f OpenFile),
+    /// Nothing. The new file has this mode, unless its folder has a default ACL.
+    Nothing(Mode),
+}
+
+/// New content in a temporary file. Dropping it before the commit removes the file.
+#[derive(Debug)]
+#[must_use = "nothing has changed until it is committed"]
+pub struct AtomicFile {
+    dir: Arc<OwnedFd>,
+    name: OsString,
+    pub(super) file: File,
+    pub(super) written: u64,
+    committed: bool,
+}
+
+impl AtomicFile {
+    /// Creates an empty temporary file in `dir`, accessible to its owner only.
+    pub fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
+        loop {
+            let name = temporary::new_name();
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let fd = match sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(fd) => fd,
+                Err(Errno::EXIST) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            let file = File::from(fd);
+            let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
+            failpoint::taken()?;
+            // Another process that starts may have removed the file as a leftover before it was locked.
+            if lock::try_lock(&new.file)? && sys::fs::fstat(&new.file)?.st_nlink > 0 {
+                failpoint::taken()?;
+                return Ok(new);
+            }
+        }
+    }
+
+    /// Bytes written so far.
+    pub fn len_bytes(&self) -> u64 {
+        self.written
+    }
+
+    /// Device and inode of the file.
+    pub fn id(&self) -> io::Result<(u64, u64)> {
+        Ok(sys::fs::fstat(&self.file).map(|stat| identity(&stat))?)
+    }
+
+    /// Renames the file to `place`. Calls `allow` last, right before the rename; if it fails, nothing has
+    /// changed. Returns the stamp of the new file if it can belong only to the bytes written here. Returns
+    /// `None` if a program that takes no lock may have written to the file since the rename, or if the file
+    /// system cannot store the unique time.
+    pub fn commit<E: From<ReplaceError>>(
+        mut self,
+        place: &ResolvedPath,
+        replaces: &Replaces,
+        durability: Durability,
+        allow: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<FileStamp>, E> {
+        let (written, is_unique) = self.finish_content(replaces, durability)?;
+        if let Replaces::File(old) = replaces {
+            let now = place.restat().map_err(ReplaceError::from)?;
+            if now.is_none_or(|now| !switches::is_off("write-restat") && FileStamp::of(&now) != *old.stamp())
+            {
+                return Err(ReplaceError::Changed.into());
+            }
+        }
+        // Opened before the rename, so that after it only the flush can fail.
+        let folder = (durability == Durability::Full).then(|| open_to_flush(place));
+        let folder = folder.transpose().map_err(ReplaceError::from)?;
+        if !switches::is_off("write-allow") {
+            allow()?;
+        }
+        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, replaces, &written))?;
+        self.committed = true;
+        failpoint::taken().map_err(ReplaceError::InPlace)?;
+        if let Some(folder) = folder {
+            if !switches::is_off("write-flush-folder") {
+                flush_directory(&folder).map_err(ReplaceError::InPlace)?;
+            }
+            failpoint::taken().map_err(ReplaceError::InPlace)?;
+        }
+        let Ok(stat) = sys::fs::fstat(&self.file) else { return Ok(None) };
+        Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
+    }
+
+    /// Does all steps before the rename: owner, attributes, mode, times, flush, length check. Returns the
+    /// stamp after them, and whether its time of last write is one that no other program's write can have.
+    fn finish_content(
+        &mut self,
+        replaces: &Replaces,
+        durability: Durability,
+    ) -> Result<(FileStamp, bool), ReplaceError> {
+        match replaces {
+            Replaces::File(old) => attributes::copy(old, &self.file)?,
+            Replaces::Nothing(mode) => attributes::give_to_new_file(&self.dir, &self.file, *mode)?,
+        }
+        failpoint::taken()?;
+        let unique_ns = set_unique_time(&self.file)?;
+        failpoint::taken()?;
+        if (durability == Durability::Full && !switches::is_off("write-flush"))
+            || switches::is_off("write-flush-none")
+        {
+            failpoint::fdatasync(&self.file)?;
+            failpoint::taken()?;
+        }
+        let stamp = FileStamp::of(&sys::fs::fstat(&self.file)?);
+        if !switches::is_off("write-length") && stamp.len != self.written {
+            let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
+            return Err(ReplaceError::Io(io::Error::other(problem)));
+        }
+        // A file system with coarser times has cut off the digits that make the time unique.
+        Ok((stamp, stamp.mtime_ns == unique_ns))
+    }
+
+    fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
+        if let Replaces::File(_) = replaces {
+            return match sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name) {
+                // Where this takes two renames, another program has made a file between them.
+                Err(Errno::EXIST) => Err(ReplaceError::Changed),
+                renamed => Ok(renamed?),
+            };
+        }
+        let flags = RenameFlags::NOREPLACE;
+        match sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) => Err(ReplaceError::Exists),
+            // This file system does not know the flag. A hard link fails too if the name exists.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
+    fn settle(
+        &self,
+        failure: ReplaceError,
+        place: &ResolvedPath,
+        replaces: &Replaces,
+        new: &FileStamp,
+    ) -> Result<(), ReplaceError> {
+        if let Ok(Some(now)) = place.restat()
+            && identity(&now) == (new.dev, new.ino)
+        {
+            if !failpoint::crashed() {
+                // It has two names if it was linked.
+                temporary::remove(&self.dir, &self.name);
+            }
+            return Ok(());
+        }
+        let ReplaceError::Io(reason) = failure else { return Err(failure) };
+        if !may_be_done(&reason, file_system::is_local(&place.dir), &[Errno::NOENT]) {
+            return Err(ReplaceError::Io(reason));
+        }
+        // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
+        // link keeps the name that it was made from: then no name may be left.
+        let has_no_name = || sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
+        let removed = sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
+        if removed.is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
+            return Err(ReplaceError::Io(reason));
+        }
+        Err(ReplaceError::InPlace(in_doubt(&reason)))
+    }
+
+    fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
+        match sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
+            Ok(()) => {
+                failpoint::taken()?;
+                temporary::remove(&self.dir, &self.name);
+                Ok(())
+            }
+            Err(errno) if has_no_links(errno) => match rename_over_claim(&self.dir, &self.name, place) {
+                Err(Errno::EXIST) => Err(ReplaceError::Exists),
+                renamed => Ok(renamed?),
+            },
+            Err(Errno::EXIST) => Err(ReplaceError::Exists),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        failpoint::taken()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !switches::is_off("write-clears-away") && !self.committed && !failpoint::crashed() {
+            temporary::remove(&self.dir, &self.name);
+        }
+    }
+}
+
+/// Opens the directory for the flush, because the handle in `place` may be opened with O_PATH.
+pub fn open_to_flush(place: &ResolvedPath) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(sys::fs::openat(&place.dir, ".", flags, Mode::empty())?)
+}
+
+/// Flushes the directory, so that the change in it survives a power loss.
+pub fn flush_directory(folder: &OwnedFd) -> io::Result<()> {
+    failpoint::fsync(folder).map_err(|errno| {
+        let reason = io::Error::from(errno);
+        let problem = format!("{reason} (the change is in place, but may not survive a loss of power)");
+        io::Error::other(problem)
+    })
+}
+
+/// Sets a unique time of last write, so that the index built during the write can be cached at once. No other
+/// program's write can repeat it: the kernel uses ticks of milliseconds, this time has nanoseconds. Returns
+/// the time in nanoseconds since 1970.
+fn set_unique_time(file: &File) -> Result<i128, ReplaceError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: now.subsec_nanos().into() };
+    let keep = Timespec { tv_sec: 0, tv_nsec: sys::fs::UTIME_OMIT };
+    sys::fs::futimens(file, &Timestamps { last_access: keep, last_modification: time })?;
+    Ok(now.as_nanos() as i128)
+}
+
+#[cfg(test)]
+mod tests;

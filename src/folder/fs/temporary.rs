@@ -1,0 +1,109 @@
+//! The names of our temporary files, and of files that are set aside for one.
+//!
+//! Where a file cannot be replaced in one step, it is set aside for a moment, under a name that begins with that of the temporary
+//! file which takes its place ([`SET_ASIDE`]). Knows nothing of what dead processes leave.
+
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sys::fd::AsFd;
+use sys::fs::{AtFlags, SET_ASIDE};
+use sys::io::Errno;
+
+/// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
+pub(super) const PREFIX: &str = ".file-editor-tmp-";
+const DIGITS: usize = 16;
+
+/// A random name for a temporary file.
+pub fn new_name() -> OsString {
+    let random = RandomState::new().hash_one(std::process::id());
+    OsString::from(format!("{PREFIX}{random:016x}"))
+}
+
+/// Whether `name` has the form of our temporary files, or of a file set aside for one. Such names are hidden, and no policy
+/// allows them.
+pub fn is_temporary(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
+    let Some((digits, rest)) = rest.split_at_checked(DIGITS) else { return false };
+    let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    digits.iter().all(is_digit) && (rest.is_empty() || SetAside::parse(name).is_some())
+}
+
+/// The name of a file that was set aside.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SetAside<'n> {
+    /// The name of the temporary file that takes its place.
+    pub(super) temporary: &'n [u8],
+    /// Its own name, unless that is too long.
+    pub(super) own: Option<&'n [u8]>,
+}
+
+impl SetAside<'_> {
+    /// `None`: the name is none of a file that was set aside.
+    pub(super) fn parse(name: &[u8]) -> Option<SetAside<'_>> {
+        let (temporary, rest) = name.split_at_checked(PREFIX.len() + DIGITS)?;
+        match rest.strip_prefix(SET_ASIDE.as_bytes())? {
+            [] => Some(SetAside { temporary, own: None }),
+            [b'-', own @ ..] if !matches!(own, b"" | b"." | b"..") => {
+                Some(SetAside { temporary, own: Some(own) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Temporary files of this process that could not be removed.
+static LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// How many temporary files of this process could not be removed so far.
+pub(super) fn not_removed() -> u64 {
+    LEFT.load(Ordering::Relaxed)
+}
+
+/// Removes a temporary file of this process. If that fails, as where a file system does not answer, the next edit in its folder
+/// tries again.
+pub(crate) fn remove(dir: impl AsFd, name: &OsStr) {
+    match sys::fs::unlinkat(dir, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(_) => _ = LEFT.fetch_add(1, Ordering::Relaxed),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The name of a temporary file whose digits are all this one.
+    pub(crate) fn nth(digit: char) -> String {
+        format!("{PREFIX}{}", digit.to_string().repeat(DIGITS))
+    }
+
+    #[test]
+    fn only_the_exact_form_of_our_names_is_a_temporary() {
+        assert!(is_temporary(new_name().as_encoded_bytes()) && is_temporary(nth('0').as_bytes()));
+        for name in ["", PREFIX, ".file-editor-tmp-notes", ".file-editor-tmp-0123456789abcde"] {
+            assert!(!is_temporary(name.as_bytes()), "{name}");
+        }
+        for name in [nth('g'), nth('A'), nth('0') + "0", nth('0') + ".txt", format!("x{}", nth('0'))] {
+            assert!(!is_temporary(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_set_aside_tells_the_temporary_file_and_its_own() {
+        let (name, long) = (nth('0') + "-old-a b.txt", nth('0') + "-old");
+        let parsed = SetAside::parse(name.as_bytes()).unwrap();
+        assert_eq!(parsed, SetAside { temporary: nth('0').as_bytes(), own: Some(b"a b.txt") });
+        assert!(is_temporary(name.as_bytes()) && is_temporary(long.as_bytes()));
+        for other in [
+            nth('0') + "-old-",
+            nth('0') + "-older",
+            nth('g') + "-old-a",
+            nth('0') + "-new",
+            nth('0') + "-old-..",
+        ] {
+            assert!(!is_temporary(other.as_bytes()), "{other}");
+        }
+    }
+}
