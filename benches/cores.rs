@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use file_editor::protocol::{BLOCK, Breaks, Escaper};
+use file_editor::protocol::BLOCK;
 use folder::Control;
 use text::budget::Budget;
+use text::escape::{Breaks, Escaper};
 use text::line_edit::{LineEdit, LineEdits, Operation, plan as plan_line_edits};
 use text::lines::LineIndex;
 use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};

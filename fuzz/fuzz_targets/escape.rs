@@ -9,8 +9,8 @@
 
 #![no_main]
 
-use file_editor::protocol::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 use libfuzzer_sys::fuzz_target;
+use text::escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 
 fuzz_target!(|data: &[u8]| {
     let Some(([over, piece], bytes)) = data.split_first_chunk::<2>() else { return };

@@ -8,9 +8,9 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use super::encoder::{Encoder, Encoding};
-use super::escape::{Breaks, Escaper, MIN_BLOCK};
 use super::report::Report;
 use engine::Excerpt;
+use text::escape::{Breaks, Escaper, MIN_BLOCK};
 
 /// Size of one block of an answer, in bytes.
 pub const BLOCK: usize = 64 * 1024;

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 
 use super::answer::{Answer, OnMismatch, StreamObserver};
 use super::encoder::Encoding;
-use super::escape::{Breaks, escape_str};
 use super::failure::{
     Category, ErrorKind, INTERNAL, error_data, failure_code, for_the_log, kind, problems_data,
     resource_refusal, rest_error, with_problems,
@@ -16,6 +15,7 @@ use super::rpc::{self, Id, Refusal, code};
 use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
 use folder::Error;
+use text::escape::{Breaks, escape_str};
 
 /// A text of more bytes than this is escaped when it is sent.
 const LONG_TEXT: usize = 8 * 1024;

@@ -5,10 +5,10 @@
 
 use super::answer::Answer;
 use super::call_context::{CallContext, Form, end_content};
-use super::escape::escape_str;
 use super::result_frame;
 use crate::tools::Reply;
 use folder::Result;
+use text::escape::escape_str;
 
 impl CallContext {
     /// The bytes before the text; `None` if the answer cannot begin early.

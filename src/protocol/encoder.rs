@@ -6,8 +6,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::escape::{Breaks, Escaper, NotUtf8};
 use text::encoding::Decoder;
+use text::escape::{Breaks, Escaper, NotUtf8};
 
 /// How the bytes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl Decoded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::escape::MIN_BLOCK;
+    use text::escape::MIN_BLOCK;
 
     fn new(encoding: Encoding) -> Encoder {
         Encoder::new(encoding, text::encoding::Encoding::Utf8)

@@ -7,7 +7,6 @@ mod answer;
 mod call_context;
 mod early;
 mod encoder;
-mod escape;
 mod failure;
 mod fingerprint;
 mod handshake;
@@ -34,7 +33,6 @@ use std::time::SystemTime;
 
 pub use crate::tools::BUSY_SECONDS;
 pub use answer::{Answer, BLOCK, Pulled, StreamObserver};
-pub use escape::{Breaks, Escaper, MIN_BLOCK, NotUtf8, escape_str};
 pub use failure::Category;
 pub use mcp::Admit;
 pub use method::OVER_RATE;

@@ -8,6 +8,7 @@ pub mod diff;
 pub mod encoded_edit;
 pub mod encoding;
 mod error;
+pub mod escape;
 pub mod file_kind;
 pub mod gitignore;
 pub mod glob;

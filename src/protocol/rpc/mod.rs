@@ -10,7 +10,7 @@ use std::fmt;
 pub use envelope::parse;
 pub(super) use envelope::{no_json, string};
 
-use super::escape::escape_str;
+use text::escape::escape_str;
 
 /// JSON-RPC and MCP error codes (contract 7).
 pub mod code {

@@ -16,8 +16,8 @@ use super::body::{AnswerBody, Block, Event};
 use super::events::{CancelOnDrop, last_block};
 use super::response::respond;
 use crate::exec::{Ended, Task, Threads};
-use crate::protocol::escape_str;
 use crate::transport::net::wire::Client;
+use text::escape::escape_str;
 
 /// The answer to a shorter call leaves whole.
 const SHORT: Duration = Duration::from_millis(5);

@@ -10,7 +10,7 @@ mod scalar;
 
 use std::hint::black_box;
 
-use text::lines::char_boundary;
+use crate::lines::char_boundary;
 
 /// How line breaks are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
