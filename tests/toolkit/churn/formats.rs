@@ -22,7 +22,7 @@ fn a_summary_tells_the_figures_of_all_and_then_each_file() {
     let text = repository.serve(&[]).ok("analyze_code_churn", json!({ "project_path": "." }));
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Churn of 30 days, since 20"), "{text}");
-    assert_eq!(lines[1..3], ["Commits: 2 (merges: 0), authors: 1", "Files: 2, lines: +11 -1"]);
+    assert_eq!(lines[1..3], ["Commits: 2 (merges: 0), authors: 1", "Files: 2, lines: +11 -1, hot spots: 0"]);
     assert!(text.contains("\n2 Ann <Ann@example.org>\n"), "{text}");
     let tail =
         "\n+10 -0 src/a.rs (commits: 1, authors: 1)\n+1 -1 b|,\"c\\x0ad (commits: 2, authors: 1; removed)";
@@ -103,4 +103,21 @@ fn a_long_answer_goes_on_with_the_call_that_it_names() {
     }
     let expected: Vec<Value> = (0..70).map(|number| json!(format!("folder/file-{number:02}"))).collect();
     assert!(pages.len() > 1 && paths == expected, "{paths:?}");
+}
+
+#[test]
+fn a_short_answer_says_how_many_hot_spots_there_are_and_where_all_of_them_stand() {
+    let Some(repository) = Repository::new() else { return };
+    for number in 0..20 {
+        repository.put(&format!("{number}.rs"), format!("fn f(a: u8) {{ if a > {number} {{ f(a) }} }}\n"));
+    }
+    repository.commit(1);
+    let short = repository.serve(&["--answer-limit=4"]);
+    let ok = |format: &str| short.ok("analyze_code_churn", json!({ "project_path": ".", "format": format }));
+    let text = ok("summary");
+    assert!(text.contains("hot spots: 20\n"), "{text}");
+    assert!(text.contains("the highest is 100 (format csv has the scores of all):\n100 "), "{text}");
+    assert!(ok("markdown").contains("## Hot spots (format csv has the scores of all)\n"));
+    let scored = |line: &&str| line.ends_with(",100");
+    assert_eq!(ok("csv").lines().filter(scored).count(), 20);
 }

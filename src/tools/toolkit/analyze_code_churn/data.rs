@@ -74,6 +74,7 @@ fn summary(shown: &Shown) -> Value {
         "files": churn.files.len(),
         "lines_added": churn.added,
         "lines_deleted": churn.deleted,
+        "hot_spots": shown.spots.len(),
         "notes": shown.notes(),
     });
     if churn.late.is_some() || shown.unscored.is_some() {

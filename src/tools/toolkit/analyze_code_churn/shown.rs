@@ -49,6 +49,11 @@ impl<'c> Shown<'c> {
         &self.spots[..self.spots.len().min(self.most())]
     }
 
+    /// Where the hot spots stand that are not shown, if there are such.
+    pub(super) fn other_spots(&self) -> &'static str {
+        if self.spots().len() < self.spots.len() { " (format csv has the scores of all)" } else { "" }
+    }
+
     /// The authors that are shown: on the first page.
     pub(super) fn authors(&self) -> &'c [AuthorCommits] {
         let authors = &self.churn.authors;

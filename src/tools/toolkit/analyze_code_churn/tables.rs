@@ -100,7 +100,7 @@ pub(super) fn markdown(
 ) -> Result<Reply> {
     let churn = of.churn;
     let mut head = format!(
-        "# Code churn\n\n{} days, since {}: commits: {} (merges: {}), authors: {}, files: {}, lines: +{} -{}.",
+        "# Code churn\n\n{} days, since {}: commits: {} (merges: {}), authors: {}, files: {}, lines: +{} -{}, hot spots: {}.",
         of.days,
         timestamp(churn.since),
         churn.commits,
@@ -109,11 +109,13 @@ pub(super) fn markdown(
         churn.files.len(),
         churn.added,
         churn.deleted,
+        of.spots.len(),
     );
     if !of.spots().is_empty() {
-        head.push_str(
-            "\n\n## Hot spots\n\n| File | Score | Lines | Complexity |\n| --- | ---: | ---: | ---: |",
-        );
+        head.push_str(&format!(
+            "\n\n## Hot spots{}\n\n| File | Score | Lines | Complexity |\n| --- | ---: | ---: | ---: |",
+            of.other_spots()
+        ));
     }
     for spot in of.spots() {
         let (path, lines) = (cell(&of.path_line(spot.file)), spot.file.lines());

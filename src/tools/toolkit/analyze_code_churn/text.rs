@@ -42,7 +42,7 @@ pub(super) fn reply(
 fn head(shown: &Shown) -> String {
     let churn = shown.churn;
     let mut head = format!(
-        "Churn of {} days, since {}, up to commit {}\nCommits: {} (merges: {}), authors: {}\nFiles: {}, lines: +{} -{}",
+        "Churn of {} days, since {}, up to commit {}\nCommits: {} (merges: {}), authors: {}\nFiles: {}, lines: +{} -{}, hot spots: {}",
         shown.days,
         timestamp(churn.since),
         churn.head.get(..12).unwrap_or(&churn.head),
@@ -52,6 +52,7 @@ fn head(shown: &Shown) -> String {
         churn.files.len(),
         churn.added,
         churn.deleted,
+        shown.spots.len(),
     );
     // A write to a String cannot fail.
     for (number, author) in shown.authors().iter().enumerate() {
@@ -59,10 +60,12 @@ fn head(shown: &Shown) -> String {
         let _ = write!(head, "{title}{} {}", author.commits, author_text(author));
     }
     for (number, spot) in shown.spots().iter().enumerate() {
-        let title = if number == 0 {
-            "\n\nHot spots, changed lines x complexity, the highest is 100:\n"
-        } else {
-            "\n"
+        let title = match number {
+            0 => format!(
+                "\n\nHot spots, changed lines x complexity, the highest is 100{}:\n",
+                shown.other_spots()
+            ),
+            _ => "\n".into(),
         };
         let (score, complexity, lines) = (tenth(spot.score), tenth(spot.complexity), spot.file.lines());
         let path = shown.path_line(spot.file);
