@@ -122,9 +122,9 @@ fn check_fails(transport: &str, flag: &str, part: &str) {
     };
     let started = run(&[]);
     assert_eq!(started.code, Some(1), "{}", started.stderr);
-    let Ended { code, stdout, .. } = run(&["--doctor"]);
+    let Ended { code, stdout, stderr, .. } = run(&["--doctor"]);
     let failed: Vec<&str> = stdout.lines().filter(|line| line.starts_with("failed ")).collect();
-    assert_eq!((code, failed.len()), (Some(1), 1), "{flag}: {stdout}");
+    assert_eq!((code, failed.len()), (Some(1), 1), "{flag}: {stdout}{stderr}");
     assert!(failed[0].contains(part), "{part}: {stdout}");
 }
 

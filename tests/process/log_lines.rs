@@ -47,6 +47,9 @@ fn flags(format: &str) -> [String; 3] {
 
 #[test]
 fn over_stdio_a_line_is_a_line_in_both_forms_whatever_is_sent() {
+    not_under_wine!(
+        "loses lines of the log when the machine is busy, as it may where nobody reads them in time"
+    );
     for format in ["json", "text"] {
         let folder = Folder::new();
         let flags = flags(format);

@@ -16,6 +16,7 @@ fn tree(folder: &Folder) {
 
 #[test]
 fn what_is_near_is_told_with_the_argument_that_finds_it() {
+    not_under_wine!("has a limit of time that such a program does not keep");
     on_all(&[], tree, |server, _| {
         for (pattern, told) in [
             ("main.rs", "[1 file matches if upper and lower case are the same, such as src/Main.rs]"),
