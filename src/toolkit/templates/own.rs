@@ -46,6 +46,7 @@ pub struct OwnTemplates {
 
 /// Reads the templates in `folder`. Returns an error if the folder cannot be read.
 pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
+    let folder = &*folder.canonicalize()?;
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -59,7 +60,7 @@ pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
     for (number, name) in names.iter().enumerate() {
         let mut uri = None;
         let read = match number < MAX_TEMPLATES {
-            true => read(&folder.join(name), &mut uri),
+            true => read(folder, &folder.join(name), &mut uri),
             false => Err(format!("there are more than {MAX_TEMPLATES} templates")),
         };
         let read =
@@ -78,9 +79,9 @@ pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
     Ok(own)
 }
 
-/// Reads one template. Puts its URI into `uri` as soon as it is known.
-fn read(folder: &Path, uri: &mut Option<TemplateUri>) -> Result<Template, String> {
-    let text = read_text(folder, "template.toml", MAX_TOML)?;
+/// Reads one template of those in `top`. Puts its URI into `uri` as soon as it is known.
+fn read(top: &Path, folder: &Path, uri: &mut Option<TemplateUri>) -> Result<Template, String> {
+    let text = read_text(top, folder, "template.toml", MAX_TOML)?;
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let line = line.map_or(String::new(), |line| format!("line {line}: "));
@@ -96,7 +97,7 @@ fn read(folder: &Path, uri: &mut Option<TemplateUri>) -> Result<Template, String
         mime_type: optional_text(&mut table, "mime_type")?.unwrap_or_else(|| "text/plain".into()).into(),
         path: text_of(&mut table, "path")?.into(),
         parameters: parameters(table.remove("parameters"))?.into(),
-        source: read_text(folder, "template.txt", MAX_SOURCE)?.into(),
+        source: read_text(top, folder, "template.txt", MAX_SOURCE)?.into(),
     };
     if let Some(name) = table.keys().next() {
         let known = "uri, name, description, mime_type, path and parameters";
@@ -108,9 +109,12 @@ fn read(folder: &Path, uri: &mut Option<TemplateUri>) -> Result<Template, String
     Ok(template)
 }
 
-/// A text file of at most `most` bytes.
-fn read_text(folder: &Path, name: &str, most: usize) -> Result<String, String> {
-    let path = folder.join(name);
+/// A text file of at most `most` bytes. A link must not lead out of `top`: clients read what templates hold.
+fn read_text(top: &Path, folder: &Path, name: &str, most: usize) -> Result<String, String> {
+    let path = folder.join(name).canonicalize().map_err(|error| format!("{name}: {error}"))?;
+    if !path.starts_with(top) && !switches::is_off("template-links") {
+        return Err(format!("{name} leads through a link out of the folder of templates"));
+    }
     // Opening a pipe would wait for its writer.
     if !path.metadata().map_err(|error| format!("{name}: {error}"))?.is_file() {
         return Err(format!("{name} is not a file"));

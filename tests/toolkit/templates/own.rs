@@ -90,6 +90,49 @@ fn broken_templates_are_named_at_start_and_left_out() {
 }
 
 #[test]
+fn a_link_in_a_template_leads_to_nothing_outside_the_folder_of_templates() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
+    let folder = Folder::new();
+    let names = ["shared", "file", "above", "toml", "inside"];
+    let own = templates(&folder, &names.map(|name| (name, "", "text of a template")));
+    fs::write(folder.outside("secret"), "the secret").expect("a file");
+    let toml =
+        fs::read_to_string(own.join("toml/template.toml")).expect("a file").replace("Mine", "the secret");
+    fs::write(folder.outside("secret.toml"), toml).expect("a file");
+    let elsewhere = folder.outside("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    fs::write(
+        elsewhere.join("template.toml"),
+        "uri = \"template://own/any/linked\"\nname = \"L\"\npath = \"l\"\n",
+    )
+    .expect("a file");
+    fs::write(elsewhere.join("template.txt"), "the secret").expect("a file");
+    for (link, target) in [
+        ("file/template.txt", folder.outside("secret")),
+        ("above/template.txt", "../../secret".into()),
+        ("toml/template.toml", folder.outside("secret.toml")),
+        ("inside/template.txt", "../shared/template.txt".into()),
+        ("linked", elsewhere),
+    ] {
+        let _ = fs::remove_file(own.join(link));
+        std::os::unix::fs::symlink(target, own.join(link)).expect("a link");
+    }
+    let server = serve(&folder, &own);
+    let call = |name: &str| json!({ "resource_uri": format!("template://own/any/{name}"), "parameters": {} });
+    for name in ["shared", "inside"] {
+        assert_eq!(server.ok("generate_template", call(name)), "text of a template", "{name}");
+    }
+    for name in ["file", "above", "toml", "linked"] {
+        let refused = server.tool("generate_template", call(name)).text;
+        assert!(!refused.contains("the secret"), "{name}: {refused}");
+        let log = server.stderr();
+        let line = log.lines().find(|line| line.contains(&format!("folder=\"{name}\"")));
+        assert!(line.is_some_and(|line| line.contains("out of the folder of templates")), "{name}: {log}");
+    }
+    assert!(!server.ok("list_templates", json!({ "toolchain": "any" })).contains("the secret"));
+}
+
+#[test]
 fn a_missing_folder_of_templates_ends_the_start_in_one_line() {
     let folder = Folder::new();
     folder.write("file", "x");
