@@ -199,3 +199,23 @@ fn without_a_thread_to_be_had_a_start_ends_in_one_line() {
         assert!(!check(transport, &ended), "{transport}: the server starts without a thread");
     }
 }
+
+#[test]
+fn a_program_that_cannot_start_for_lack_of_descriptors_is_not_called_missing() {
+    not_under_wine!("wine takes no descriptors below a limit");
+    let folder = Folder::new();
+    folder.write("a.py", "def f():\n    return 1\n");
+    let own = command(&folder, "stdio", &["--tools=analyze_complexity"]);
+    let mut blamed = 0;
+    for most in 8..=30 {
+        let limited = || with_limit(&own, &format!("-n {most}"));
+        if start_and_end(limited()).code != Some(0) {
+            continue;
+        }
+        let server = Stdio::run(limited()).ready();
+        let result = server.tool("analyze_complexity", json!({ "project_path": ".", "toolchain": "python" }));
+        assert!(!result.text.contains("must lie in the folder"), "{most}: {}", result.text);
+        blamed += usize::from(result.text.contains("ulimit -n"));
+    }
+    assert!(blamed > 0, "no number of descriptors is too small for the program alone");
+}

@@ -5,7 +5,7 @@
 
 use std::env::consts::EXE_SUFFIX;
 use std::io::{self, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -15,6 +15,7 @@ use analyzer_wire::{Answer, Hello, Language, Refusal, read_answer, read_hello, w
 
 use engine::{process_waited_for, start_process};
 use folder::{Control, Error, Result, ToolFailure, ToolFailureKind};
+use sys::io::Errno;
 
 /// How often a caller that waits checks whether its operation must stop.
 const TICK: Duration = Duration::from_millis(20);
@@ -84,7 +85,7 @@ struct Process {
 impl Process {
     fn start(control: &Control) -> Result<Process> {
         let path = analyzer_path().map_err(|error| unusable(&error.to_string()))?;
-        let cannot_start = |error: io::Error| unusable(&format!("{}: {error}", path.display()));
+        let cannot_start = |error: io::Error| cannot_start(&path, &error);
         let mut program = Command::new(&path);
         // It needs nothing of the environment, which may hold secrets.
         program.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -169,16 +170,30 @@ fn use_pipes(
     }
 }
 
+/// The error for a program that does not start.
+fn cannot_start(path: &Path, error: &io::Error) -> Error {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE) => unusable_because(
+            "the server has as many open files as the system lets it have",
+            "Send the call again while fewer calls are in work. The operator can raise the limit of open files (ulimit -n).",
+        ),
+        _ => unusable(&format!("{}: {error}", path.display())),
+    }
+}
+
 /// The error for a program that cannot be used.
 fn unusable(problem: &str) -> Error {
+    let hint = "Every package of file-editor has it; it must lie in the folder of the server's program. All other tools work without it.";
+    unusable_because(problem, hint)
+}
+
+fn unusable_because(problem: &str, hint: &str) -> Error {
     Error::OfTool(Box::new(ToolFailure {
         kind: ToolFailureKind::Unusable,
-        message: format!("The program file-editor-analyzer, which parses source code, cannot be used: {problem}"),
-        hint: Some(
-            "Every package of file-editor has it; it must lie in the folder of the server's program. All other tools work \
-                without it."
-                .into(),
+        message: format!(
+            "The program file-editor-analyzer, which parses source code, cannot be used: {problem}"
         ),
+        hint: Some(hint.into()),
         problems: Vec::new(),
     }))
 }
