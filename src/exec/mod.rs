@@ -122,6 +122,11 @@ pub struct Admitted {
 }
 
 impl Executor {
+    /// Says that requests have arrived. Before they are parsed.
+    pub fn requests_arrived(&self) {
+        self.workspace.requests_arrived();
+    }
+
     /// An executor for calls on `workspace`. [`configure`] has set up `runtime`. An error if no thread can be started.
     pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> io::Result<Arc<Executor>> {
         let for_short = limits.search_memory / FOR_SHORT;

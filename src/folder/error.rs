@@ -83,6 +83,23 @@ pub enum Error {
         /// The name requested.
         name: String,
     },
+    /// The path is excluded (`--exclude`), so nothing is written there.
+    Excluded {
+        /// The path requested.
+        name: String,
+    },
+    /// The path is that of a served folder, which is neither moved nor deleted.
+    ServedFolder {
+        /// The path requested.
+        name: String,
+    },
+    /// Several served folders have the relative path, and the change of one of them would make it lead to another.
+    Ambiguous {
+        /// The path requested.
+        name: String,
+        /// The absolute paths that it may mean.
+        paths: Vec<String>,
+    },
     /// The path is in a folder of git, which is never written (contract 12).
     GitFolder {
         /// The path requested.
@@ -113,6 +130,10 @@ pub enum Error {
         name: String,
         /// A path of the missing folder.
         parent: String,
+        /// Its paths in other served folders, which were looked in as well.
+        missing: Vec<String>,
+        /// Paths of such a folder in other served folders that have one.
+        there: Vec<String>,
     },
     /// A folder that is to be deleted is not empty.
     NotEmpty {
@@ -266,6 +287,11 @@ pub enum Error {
     },
     /// The folder does not exist any more or cannot be read.
     FolderGone,
+    /// One of several folders does not exist any more, so that what it had is not known.
+    OneFolderGone {
+        /// Its path.
+        folder: String,
+    },
     /// The operator gave a link to the folder, and it leads to another one now.
     FolderSwitched,
     /// The listing failed before its end.

@@ -64,6 +64,11 @@ impl Excludes {
         !self.allow_git && is_kept_by_git(path)
     }
 
+    /// Whether what git keeps to itself may be read.
+    pub fn allow_git(&self) -> bool {
+        self.allow_git
+    }
+
     /// Whether nothing is excluded.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_none()
@@ -112,13 +117,13 @@ fn folded(path: &Path) -> PathBuf {
     path.iter().map(name).collect()
 }
 
-/// Upper case first: some letters have one form there, and several in lower case.
+/// Lower case, upper case and lower case again: some letters have one form in the one, and several in the other.
 fn folded_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let letters = text.nfd().filter(|&c| !is_ignorable(c)).flat_map(char::to_uppercase);
-    letters.flat_map(char::to_lowercase).nfc().collect()
+    let letters = text.nfd().filter(|&c| !is_ignorable(c)).flat_map(char::to_lowercase);
+    letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 
 #[cfg(test)]
@@ -189,6 +194,24 @@ mod tests {
             assert!(ranges.hides(Path::new(name), false), "{name}");
         }
         assert!(!ranges.hides(Path::new("c"), false));
+    }
+
+    #[test]
+    fn every_letter_is_compared_without_case() {
+        let folded = |c: char| folded_text(&c.to_string());
+        for c in '\u{80}'..=char::MAX {
+            let upper: String = c.to_uppercase().collect();
+            let lower: String = c.to_lowercase().collect();
+            for other in [upper.to_lowercase(), lower.to_uppercase(), upper, lower] {
+                // The one exception of the Unicode Standard: outside of Turkic languages, the dot of İ stays.
+                assert_eq!(folded_text(&other), folded(c), "{c} {other}");
+            }
+        }
+        assert_eq!((folded('\u{1e9e}'), folded('ß')), ("ss".into(), "ss".into()));
+        let excludes = Excludes::for_system(["/stra\u{1e9e}e", "/gro\u{df}/"], false).unwrap();
+        for path in ["straße", "STRASSE", "GRO\u{1e9e}"] {
+            assert!(excludes.may_hide(Path::new(path), true), "{path}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Walks a tree of folders below a served folder (contract 12): one walk for every list, tree and search.
 //!
-//! A walk enters no link, no mount of another file system (unless told), no folder `.git`, and nothing that is excluded.
+//! A walk enters no link, no mount of another file system (unless told), no folder of git, and nothing that is excluded.
 //! So it never leaves the served folder and never runs in a circle. It holds one open handle and the names of one folder
 //! for each level, not the whole tree. Knows no patterns but those of `--exclude`, and no texts.
 
@@ -104,10 +104,14 @@ impl<'w> Walk<'w> {
     ) -> Result<Walk<'w>> {
         let device = sys::fs::fstat(&folder).map_err(failed)?.st_dev;
         let lookups = Lookups::default();
-        let (names, is_late) = match lookups.one(|| read_names(&folder, options.order, control)) {
+        let (mut names, is_late) = match lookups.one(|| read_names(&folder, options.order, control)) {
             Err(Error::TimedOut) => (Names::default(), true),
             names => (names?, false),
         };
+        let mut left_out = LeftOut::default();
+        if keeps(&names, excludes) {
+            (names, left_out.repositories) = (Names::default(), 1);
+        }
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
             ignored.enter_all_above(root, path, &lookups);
@@ -115,7 +119,7 @@ impl<'w> Walk<'w> {
         }
         let path = path.as_os_str().as_bytes().to_vec();
         let first = Level::new(folder.into(), names, path.len());
-        let (left_out, root) = (LeftOut::default(), root.clone());
+        let root = root.clone();
         Ok(Walk {
             options,
             root,
@@ -277,6 +281,7 @@ impl<'w> Walk<'w> {
             Entered::Gone => {}
             Entered::OtherDevice => self.left_out.mounts += 1,
             Entered::Unreadable => self.left_out.unreadable += 1,
+            Entered::Open(_, names) if keeps(&names, self.excludes) => self.left_out.repositories += 1,
             Entered::Open(folder, names) => {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
@@ -360,6 +365,11 @@ impl Level {
             leftovers::clear(&self.folder, mounts);
         }
     }
+}
+
+/// Whether the folder that has these names is one of git, which is not looked into.
+fn keeps(names: &Names, excludes: &Excludes) -> bool {
+    !excludes.allow_git() && names.marks.are_of_git() && !switches::is_off("git-by-content-walk")
 }
 
 /// Whether the system is short of descriptors or memory.

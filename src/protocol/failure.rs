@@ -63,6 +63,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::DeleteWithContent
         | Error::LineOutOfRange { .. }
         | Error::Conflict { .. }
+        | Error::Ambiguous { .. }
         | Error::NotInParts { .. }
         | Error::InvalidArguments { .. } => (code::INVALID_PARAMS, 400, Client, INVALID_ARGUMENTS),
         Error::NotFound { .. } => (code::FILE_SYSTEM, 404, Client, "not_found"),
@@ -72,6 +73,8 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::Exists { .. } => (code::FILE_SYSTEM, 409, Client, "exists"),
         Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
         Error::PermissionDenied { .. }
+        | Error::Excluded { .. }
+        | Error::ServedFolder { .. }
         | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }
         | Error::GitFolder { .. }
@@ -106,7 +109,9 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
             (code::FILE_SYSTEM, 500, System, "io")
         }
-        Error::FolderGone | Error::FolderSwitched => (code::FILE_SYSTEM, 500, System, "folder_gone"),
+        Error::FolderGone | Error::OneFolderGone { .. } | Error::FolderSwitched => {
+            (code::FILE_SYSTEM, 500, System, "folder_gone")
+        }
     };
     ErrorKind { code, status, category, name }
 }

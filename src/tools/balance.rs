@@ -37,6 +37,8 @@ pub(super) enum Reason {
     Mounts,
     /// Folders that lie deeper than a path may be long.
     TooDeep,
+    /// Folders of git under other names than `.git`.
+    Repositories,
     /// Files that were not searched because the time was up.
     NoTime,
     /// The same for the rest of a file.
@@ -73,6 +75,7 @@ const WORDS: [(&str, &str); REASONS] = [
         "folders on other file systems (see --cross-mounts)",
     ),
     ("folder that lies too deep", "folders that lie too deep"),
+    ("folder of git (see --allow-git)", "folders of git (see --allow-git)"),
     ("file not searched for lack of time", "files not searched for lack of time"),
     ("file not searched to its end for lack of time", "files not searched to their ends for lack of time"),
     ("file not analyzed for lack of time", "files not analyzed for lack of time"),
@@ -136,6 +139,7 @@ impl Balance {
             unknown,
             mounts,
             too_deep,
+            repositories,
         } = *left_out;
         for (reason, number) in [
             (Reason::Ignored, ignored - ignored_folders),
@@ -147,6 +151,7 @@ impl Balance {
             (Reason::Unknown, unknown),
             (Reason::Mounts, mounts),
             (Reason::TooDeep, too_deep),
+            (Reason::Repositories, repositories),
         ] {
             self.add(reason, number as u64);
         }

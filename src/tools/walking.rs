@@ -287,6 +287,7 @@ pub(super) fn note(left_out: &LeftOut, changed: bool, late: Option<&str>) -> Opt
             "folders on other file systems, see --cross-mounts",
         ),
         (left_out.too_deep, "folder that lies too deep", "folders that lie too deep"),
+        (left_out.repositories, "folder of git, see --allow-git", "folders of git, see --allow-git"),
     ] {
         if number > 0 {
             parts.push(format!("[Not shown: {number} {}]", if number == 1 { one } else { several }));

@@ -1,4 +1,4 @@
-//! Runs a call, and says in which served folder it looked for a relative path that several of them have.
+//! Runs a call, and says in which served folder it looked for a relative path that several of them have, and where it made a new one.
 //!
 //! Knows no tool: a call names its paths. Knows no text of an answer but its own line.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{Call, OutputKinds, Reply};
 use engine::Workspace;
-use folder::{Control, FolderPaths, Result};
+use folder::{Control, FilePath, FolderPaths, Result};
 use sys::path::told;
 use text::shown::shown_line;
 
@@ -16,11 +16,53 @@ const NAMED: usize = 3;
 /// Runs `call` (contract 12). May wait for disks and locks.
 pub fn run(call: &dyn Call, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
     let folders = workspace.folder_paths();
+    if folders.folders().len() == 1 {
+        return call.run(workspace, wanted, control);
+    }
     // Before the call, which may move or delete what is there.
-    let holders =
-        if folders.folders().len() > 1 { holders(call, workspace, control)? } else { BTreeMap::new() };
-    let reply = call.run(workspace, wanted, control)?;
-    Ok(if holders.is_empty() { reply } else { with_lines(reply, &holders, folders, wanted) })
+    let holders = holders(call, workspace, control)?;
+    let is_new = |path: &&FilePath| path.folder().is_none() && workspace.info(path).is_err();
+    let new: Vec<&FilePath> = paths(call).filter(is_new).collect();
+    let mut reply = call.run(workspace, wanted, control)?;
+    if !holders.is_empty() {
+        reply = with_lines(reply, &holders, folders, wanted);
+    }
+    let made = new.into_iter().filter(|path| workspace.info(path).is_ok());
+    let made: Vec<String> =
+        made.filter_map(|path| Some(shown(&workspace.absolute(path).ok()?.to_string_lossy()))).collect();
+    if !made.is_empty() {
+        add_note(&mut reply, format!("[New: {}]", named(made.into_iter())));
+    }
+    let gone = if is_absolute(call) { Vec::new() } else { workspace.gone_folders() };
+    if !gone.is_empty() {
+        let gone = named(gone.iter().map(|folder| shown(folder)));
+        add_note(&mut reply, format!("[Gone, and not looked in: the served folder {gone}]"));
+    }
+    Ok(reply)
+}
+
+/// Whether the call names paths, all of them absolute.
+fn is_absolute(call: &dyn Call) -> bool {
+    let mut paths = paths(call).peekable();
+    paths.peek().is_some() && paths.all(|path| path.folder().is_some())
+}
+
+/// All paths of the call.
+fn paths(call: &dyn Call) -> impl Iterator<Item = &FilePath> {
+    let single = [call.file(), call.searched(), call.looked_at()];
+    single.into_iter().flatten().chain(call.other_files())
+}
+
+/// A path of the system as answers show it.
+fn shown(path: &str) -> String {
+    told(&shown_line(path.as_bytes())).into_owned()
+}
+
+fn add_note(reply: &mut Reply, line: String) {
+    reply.note = Some(match reply.note.take() {
+        Some(note) => format!("{note}\n{line}"),
+        None => line,
+    });
 }
 
 /// The relative paths of a call that several served folders have, by the numbers of those folders.
@@ -30,8 +72,7 @@ fn holders<'c>(
     control: &Control,
 ) -> Result<BTreeMap<Vec<usize>, Vec<&'c str>>> {
     let mut holders: BTreeMap<Vec<usize>, Vec<&str>> = BTreeMap::new();
-    let single = [call.file(), call.searched(), call.looked_at()];
-    for path in single.into_iter().flatten().chain(call.other_files()) {
+    for path in paths(call) {
         control.check()?;
         let folders = workspace.folders_with(path, call.takes_links());
         if folders.len() > 1 {
@@ -49,7 +90,7 @@ fn with_lines(
 ) -> Reply {
     let folder = |number: &usize| {
         let folder = folders.folders().get(*number).map(|folder| folder.to_string_lossy());
-        told(&shown_line(folder.unwrap_or_default().as_bytes())).into_owned()
+        shown(&folder.unwrap_or_default())
     };
     let mut of_paths = BTreeMap::new();
     for (numbers, paths) in holders {
@@ -61,10 +102,7 @@ fn with_lines(
             folder(first),
             named(others.iter().map(folder))
         );
-        reply.note = Some(match reply.note.take() {
-            Some(note) => format!("{note}\n{line}"),
-            None => line,
-        });
+        add_note(&mut reply, line);
     }
     if wanted.data {
         reply.data = reply.data.with("served_folder", &of_paths);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::interfaces::refusal;
 use crate::support::{Folder, Http, Mcp, Stdio, file_uri, has_git};
-use crate::trees::put;
+use crate::trees::{make, put};
 
 /// Names that patterns with braces, classes, brackets, tabs and backslashes could name.
 const ODD_NAMES: [&str; 14] =
@@ -237,4 +237,58 @@ fn a_pattern_for_all_folders_leaves_the_files_at_the_top_readable() {
     let server = Stdio::start(&folder, &["--tools=filesystem", "--exclude=*/"]).ready();
     assert_eq!(server.ok("read_text_file", json!({ "path": "top.txt" })), "top\n");
     server.refused("read_text_file", json!({ "path": "in/below.txt" }));
+}
+
+#[test]
+fn whether_an_excluded_folder_exists_is_not_told_by_a_new_file_of_its_name() {
+    let answers = |is_there: bool| {
+        let folder = Folder::new();
+        put(&folder, "a.txt", "a\n");
+        make(&folder, "from/in");
+        if is_there {
+            put(&folder, "secret/key", "k\n");
+        }
+        let before = folder.names();
+        let mut answers = Vec::new();
+        for tools in ["--tools=filesystem", "--tools=lines,exact", "--tools=text"] {
+            let server = Stdio::start(&folder, &[tools, "--names=paths", "--exclude=secret/"]).ready();
+            let calls = match tools {
+                "--tools=filesystem" => vec![
+                    ("read_text_file", json!({ "path": "secret" })),
+                    ("get_file_info", json!({ "path": "secret" })),
+                    ("write_file", json!({ "path": "secret", "content": "x" })),
+                    ("write_file", json!({ "path": "Secret", "content": "x" })),
+                    ("create_directory", json!({ "path": "secret" })),
+                    ("copy_file", json!({ "source": "a.txt", "destination": "secret" })),
+                    ("move_file", json!({ "source": "a.txt", "destination": "secret" })),
+                    ("move_file", json!({ "source": "from", "destination": "secret" })),
+                    ("delete_file", json!({ "path": "secret" })),
+                ],
+                "--tools=lines,exact" => vec![
+                    ("edit_file", json!({ "name": "secret", "append": "x", "create_if_missing": true })),
+                    (
+                        "file_edit",
+                        json!({ "path": "secret", "edits": [{ "old_text": "", "new_text": "x" }] }),
+                    ),
+                ],
+                _ => vec![
+                    ("write_file", json!({ "filename": "secret", "content": "x" })),
+                    ("edit_file", json!({ "filename": "secret", "content": "x" })),
+                    ("view", json!({ "filename": "secret" })),
+                ],
+            };
+            for (tool, arguments) in calls {
+                let refused = server.tool(tool, arguments);
+                assert!(
+                    refused.is_error && !refused.text.contains("See what it is"),
+                    "{tool}: {}",
+                    refused.text
+                );
+                answers.push(refused.text);
+            }
+        }
+        assert_eq!(folder.names(), before);
+        answers
+    };
+    assert_eq!(answers(false), answers(true));
 }

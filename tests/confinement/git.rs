@@ -32,7 +32,7 @@ const KEPT: [&str; 8] = [
     "git-link",
 ];
 
-fn reads(path: &str) -> [(&'static str, Vec<(&'static str, Value)>); 3] {
+pub(super) fn reads(path: &str) -> [(&'static str, Vec<(&'static str, Value)>); 3] {
     let edits = json!([{ "oldText": "url", "newText": "x" }]);
     let files = vec![
         ("read_text_file", json!({ "path": path })),

@@ -134,3 +134,21 @@ fn a_server_killed_in_an_edit_below_a_mount_leaves_nothing_there_that_the_next_e
         panic!("no edit was killed in the middle");
     });
 }
+
+#[test]
+fn a_mount_point_that_cannot_be_moved_or_deleted_is_called_one() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("above")).expect("a directory");
+    Below::each(&folder, |below| {
+        let server = Stdio::start(below.folder, &["--tools=filesystem"]).ready();
+        for (tool, arguments) in [
+            ("move_file", json!({ "source": "sub", "destination": "moved" })),
+            ("delete_file", json!({ "path": "sub" })),
+            ("delete_file", json!({ "path": "sub", "recursive": true })),
+        ] {
+            let refused = server.refused(tool, arguments.clone());
+            assert!(refused.contains("it is a mount point"), "{tool} {arguments}: {refused}");
+        }
+        assert_eq!(below.text("deep"), "a\n");
+    });
+}

@@ -1,4 +1,5 @@
-//! A served folder that was given as a link: once the link leads elsewhere, nothing is read and nothing is written.
+//! A served folder that was given as a link: once the link leads elsewhere, nothing is read and nothing is written. One that was moved away
+//! and made again is the new one at once.
 
 use std::path::Path;
 
@@ -102,4 +103,34 @@ fn the_line_tools_and_rest_refuse_it_as_well() {
         assert_eq!(http.direct_error(tool, arguments).message, "Cannot access working directory");
     }
     assert_eq!(both(&folder), before);
+}
+
+#[test]
+fn a_served_folder_that_was_moved_away_and_made_again_is_the_new_one_at_once() {
+    for http in [false, true] {
+        let folder = Folder::new();
+        let name = |number: usize| format!("f{number}");
+        std::fs::write(folder.path().join("f"), "text 0\n").expect("a file");
+        let flags = ["--tools=filesystem,search"];
+        let server: Box<dyn Mcp> = match http {
+            false => Box::new(Stdio::start(&folder, &flags).ready()),
+            true => Box::new(Http::start(&folder, &flags)),
+        };
+        for number in 1..20 {
+            // A read just before makes the handle known.
+            server.ok("read_text_file", json!({ "path": "f" }));
+            std::fs::rename(folder.path(), folder.outside(&name(number))).expect("the folder moved");
+            std::fs::create_dir(folder.path()).expect("a new folder");
+            std::fs::write(folder.path().join("f"), format!("text {number}\n")).expect("a file");
+            let text = match number % 4 {
+                0 => server.ok("read_text_file", json!({ "path": "f" })),
+                1 => server.ok("grep", json!({ "pattern": "text", "output_mode": "content" })),
+                2 => server.ok("read_text_file", json!({ "path": "f", "head": 1 })),
+                _ => server
+                    .rpc("resources/read", json!({ "uri": file_uri(&folder.path().join("f")) }))
+                    .to_string(),
+            };
+            assert!(text.contains(&format!("text {number}")), "{number}: {text}");
+        }
+    }
 }

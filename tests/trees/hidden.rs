@@ -144,8 +144,8 @@ fn where_the_file_system_ignores_case_no_other_spelling_leads_to_an_excluded_pat
     server.ok("edit_file", json!({ "path": "open/a.txt", "edits": [{ "oldText": "a", "newText": "b" }] }));
     server.ok("create_directory", json!({ "path": "open/new" }));
     assert_eq!(folder.text("open/a.txt"), "b\n");
-    // Folders of this name are excluded, files are not.
-    server.ok("write_file", json!({ "path": "NEVER", "content": "x" }));
+    // Only folders of this name are excluded. A new file of it would tell that there is none.
+    server.refused("write_file", json!({ "path": "NEVER", "content": "x" }));
 }
 
 #[test]

@@ -229,3 +229,51 @@ fn the_sets_lines_and_exact_name_list_files_if_it_is_offered() {
         assert_eq!(text.contains("list_files"), !hint.is_empty(), "{text}");
     }
 }
+
+#[test]
+fn no_call_is_advised_that_is_refused_as_well() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
+    let folder = Folder::new();
+    put(&folder, ".git/HEAD", "ref: refs/heads/main\n");
+    put(&folder, ".git/ORIG_HEAD", "0\n");
+    put(&folder, "hidden/x", "x\n");
+    folder.link("link", ".git");
+    let flags = ["--tools=filesystem,search", "--exclude=HEAD", "--exclude=/hidden/"];
+    let server = Stdio::start(&folder, &flags).ready();
+    let text = failed(&server, "read_text_file", json!({ "path": ".git/HEAD" }));
+    assert!(text.ends_with("Use list_directory {\"path\":\".\"} to see which files there are."), "{text}");
+    for (tool, path) in [("read_text_file", "link"), ("write_file", "link"), ("read_text_file", ".git/HEAX")]
+    {
+        let text = failed(&server, tool, json!({ "path": path, "content": "x" }));
+        assert!(!text.contains("list_directory") && !text.contains("ORIG_HEAD"), "{tool} {path}: {text}");
+    }
+    for path in ["hidden/new", "hidden", "hidden/x"] {
+        for (tool, arguments) in [
+            ("write_file", json!({ "path": path, "content": "x" })),
+            ("create_directory", json!({ "path": path })),
+            ("copy_file", json!({ "source": ".git/HEAD", "destination": path })),
+        ] {
+            let text = failed(&server, tool, arguments);
+            assert!(!text.contains("get_file_info"), "{tool} {path}: {text}");
+        }
+    }
+    for path in [".", folder.path().to_str().expect("UTF-8")] {
+        for (tool, arguments) in [
+            ("delete_file", json!({ "path": path, "recursive": true })),
+            ("move_file", json!({ "source": path, "destination": "x" })),
+        ] {
+            let text = failed(&server, tool, arguments);
+            assert!(text.contains("the served folder itself") && !text.contains("get_file_info"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_may_be_meant_is_told_once() {
+    let folder = Folder::new();
+    put(&folder, "f.txt", "x\n");
+    let server = serve(&folder, "--tools=filesystem");
+    let path = format!("file:{}/f.txt", folder.path().display());
+    let text = failed(&server, "read_text_file", json!({ "path": path }));
+    assert!(text.ends_with("Files with a similar name: f.txt"), "{text}");
+}

@@ -19,6 +19,7 @@ mod media; // read_media_file: what bytes are; what is no text, and folders, nam
 mod offers; // which tools are offered, --read-only, --structured
 mod out_of_time; // lists whose time is up
 mod paths; // spellings of paths, several folders, the command line
+mod several; // several served folders: where new entries go, what is ambiguous, one that is gone
 mod shortage; // full disks, folders without permissions, deep and wide trees
 mod slow_looks; // trees on file systems whose look-ups wait for another machine
 mod spellings; // names composed in another way, and names as lists show them

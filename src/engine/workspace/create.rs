@@ -124,7 +124,11 @@ impl Workspace {
         let Staged { path, found, new } = staged;
         let id = new.id().map_err(ReplaceError::from)?;
         let mode = Mode::from_raw_mode(0o666).difference(self.umask);
-        let still_there = || self.folders.check_still_leads_to(path, &found).map_err(Stopped::Refused);
+        let still_there = || {
+            // Files that were put in place before this one count, too.
+            found.check_writable(path).map_err(Stopped::Refused)?;
+            self.folders.check_still_leads_to(path, &found).map_err(Stopped::Refused)
+        };
         let done = new.commit(&found.place, &Replaces::Nothing(mode), self.options.durability, still_there);
         if matches!(done, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
             made.files.push((found.place, id));

@@ -6,7 +6,7 @@ use std::io;
 use super::Workspace;
 use super::change::ChangeOptions;
 use super::found::{Found, Want};
-use super::relocate::{flush, refused};
+use super::relocate::{flush, in_use, refused};
 use folder::FilePath;
 use folder::fs::lost::{in_doubt, may_be_done};
 use folder::fs::{file_system, remove};
@@ -51,7 +51,7 @@ impl Workspace {
             return Err(match errno {
                 errno if is_not_empty(errno) => Error::NotEmpty { name: path.sent().into(), removed },
                 errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
-                errno => Error::write(path.sent(), errno),
+                errno => Error::write(path.sent(), in_use(errno)),
             });
         }
         flush(&folders).map(|()| removed + 1)
@@ -98,9 +98,7 @@ fn is_not_empty(errno: Errno) -> bool {
 /// The error for a folder that was deleted in part.
 fn deleted_in_part(path: &FilePath, problem: &remove::Refused, removed: u64) -> Error {
     let reason = match problem {
-        remove::Refused::Failed(errno) | remove::Refused::Unread(errno) => {
-            io::Error::from(*errno).to_string()
-        }
+        remove::Refused::Failed(errno) | remove::Refused::Unread(errno) => in_use(*errno).to_string(),
         remove::Refused::Git => "a .git has come into it meanwhile".into(),
         remove::Refused::Protected => "something that must stay has come into it meanwhile".into(),
         remove::Refused::Stopped(_) => "it was stopped".into(),

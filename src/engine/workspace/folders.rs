@@ -20,6 +20,7 @@ use folder::{Error, Result};
 use folder::{FilePath, FolderPaths};
 use sys::ffi::OsStrExt;
 use sys::io::Errno;
+use sys::path::{told, usual};
 use text::shown::shown_line;
 
 #[derive(Debug)]
@@ -87,8 +88,8 @@ impl Folders {
         &self.roots[found.number]
     }
 
-    /// Looks for `path` in each folder, in order. If it is in none, the place for it in the first. A read of what git keeps to itself is
-    /// refused.
+    /// Looks for `path` in each folder, in order. If it is in none, the place for it: in the first of the folders that have the most of
+    /// the folders on its way. A read of what git keeps to itself is refused.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
         if path.is_outside() {
             return Err(self.outside(path));
@@ -100,34 +101,80 @@ impl Folders {
         if is_kept(Path::new(path.as_str())) {
             return Err(kept());
         }
-        let found = self.find_entry(path, want, freshness)?;
-        match found.place.real.as_deref().is_some_and(is_kept) {
+        let found = match self.find_entry(path, want, freshness) {
+            // What a link leads to is told only if it may be read.
+            Err(error @ Error::IsAFolder { .. }) if want == Want::File => {
+                self.find(path, Want::Entry, Freshness::Recent)?;
+                return Err(error);
+            }
+            found => found?,
+        };
+        match found.place.real.as_deref().is_some_and(is_kept)
+            || self.is_in_repository(path, &found, freshness)
+        {
             true => Err(kept()),
             false => Ok(found),
         }
     }
 
+    /// Whether a read of `found` is one of what git keeps to itself in a folder of another name than `.git`.
+    fn is_in_repository(&self, path: &FilePath, found: &Found, freshness: Freshness) -> bool {
+        let may_read = freshness == Freshness::Now || found.excluded || self.excludes.allow_git();
+        if may_read || switches::is_off("git-by-content") {
+            return false;
+        }
+        let root = (found.folder.handle(), found.folder.id());
+        self.root_of(found).ordinary().keeps(root, found.real_path(path), found.is_directory())
+    }
+
     fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
-        let (mut first, mut unknown) = (None, None);
+        let (mut first, mut unknown, mut gone) = (None, None, None);
         for (number, root) in self.roots.iter().enumerate() {
             if path.folder().is_some_and(|only| only != number) {
                 continue;
             }
             match self.find_in(number, root, path, None, want, freshness) {
                 Ok(found) if found.exists() => return Ok(found),
-                Ok(found) => drop(first.get_or_insert(Ok(found))),
+                Ok(found) => first = Some(nearer(first, found)),
                 Err(Obstacle::Absent(error)) => drop(first.get_or_insert(Err(error))),
                 Err(Obstacle::Unknown(error)) => drop(unknown.get_or_insert(error)),
+                // The folder itself is no path that another one has.
+                Err(Obstacle::Gone(error)) if path.as_str().is_empty() => {
+                    return Err(self.is_gone(root, error));
+                }
+                Err(Obstacle::Gone(error)) => drop(gone.get_or_insert(self.is_gone(root, error))),
                 Err(Obstacle::Refused(error)) => return Err(error),
             }
         }
-        match unknown {
-            Some(error) => Err(error),
-            None => match self.find_respelled(path, want, freshness)? {
-                Some(found) => Ok(found),
-                None => first.unwrap_or(Err(Error::FolderGone)),
-            },
+        if let Some(error) = unknown {
+            return Err(error);
         }
+        match (self.find_respelled(path, want, freshness)?, gone) {
+            (Some(found), _) if found.exists() => Ok(found),
+            // A read does not say that nothing is there: that folder may have had it.
+            (_, Some(error)) if freshness == Freshness::Recent || first.is_none() => Err(error),
+            (place, gone) => {
+                let first = place.map(|place| nearer(first.take(), place)).or(first);
+                let first = first.unwrap_or(Err(Error::FolderGone));
+                first.map(|found| Found { beside_gone: gone, ..found })
+            }
+        }
+    }
+
+    /// The error for a path that may be in `root`, whose folder is gone.
+    fn is_gone(&self, root: &Root, error: Error) -> Error {
+        match error {
+            Error::FolderGone if self.roots.len() > 1 => {
+                Error::OneFolderGone { folder: usual(root.path()).to_string_lossy().into_owned() }
+            }
+            error => error,
+        }
+    }
+
+    /// The numbers of the folders that are gone, while others are served.
+    pub(super) fn gone(&self) -> Vec<usize> {
+        let is_gone = |number: &usize| self.roots[*number].is_local() && !self.roots[*number].is_there();
+        if self.roots.len() > 1 { (0..self.roots.len()).filter(is_gone).collect() } else { Vec::new() }
     }
 
     /// Looks for `path`, which leads to nothing, by the names that folders list. Where only a part of it has other names, the place
@@ -144,7 +191,7 @@ impl Folders {
                 Spelling::Other(spelling) => {
                     match self.find_in(number, root, path, Some(&spelling), want, freshness) {
                         Ok(found) if found.exists() => return Ok(Some(found)),
-                        Ok(found) if number == path.folder().unwrap_or(0) => place = Some(found),
+                        Ok(found) => place = nearer(place.take().map(Ok), found).ok(),
                         _ => {}
                     }
                 }
@@ -189,6 +236,28 @@ impl Folders {
         holders
     }
 
+    /// The absolute paths of `path`, a relative one, in the other folders that have it than that of `found`: to change one of them by it is
+    /// to guess. A folder that cannot be asked is passed over.
+    pub(super) fn also_at(&self, path: &FilePath, found: &Found) -> Vec<String> {
+        let has = |number: usize, root: &Root| {
+            let other = self.find_in(number, root, path, None, found.want, Freshness::Now);
+            number != found.number && other.is_ok_and(|other| other.exists())
+        };
+        let others = self
+            .roots
+            .iter()
+            .enumerate()
+            .filter(|(number, root)| path.folder().is_none() && has(*number, root));
+        others.map(|(number, _)| self.absolute(number, path.as_str())).collect()
+    }
+
+    /// The absolute path of `below` in the folder `number`, as users write it.
+    pub(super) fn absolute(&self, number: usize, below: &str) -> String {
+        let root = self.roots[number].path();
+        let path = if below.is_empty() { root.to_owned() } else { root.join(below) };
+        told(&usual(&path).to_string_lossy()).into_owned()
+    }
+
     fn find_in(
         &self,
         number: usize,
@@ -199,7 +268,8 @@ impl Folders {
         freshness: Freshness,
     ) -> Result<Found, Obstacle> {
         let text = Path::new(path.as_str());
-        let (folder, place, passed) = look(root, spelling.unwrap_or(text), want, freshness)?;
+        let looked = look(root, spelling.unwrap_or(text), want, freshness);
+        let (folder, place, passed) = looked.map_err(|error| Obstacle::of_root(error, root.is_local()))?;
         let refused = |refusal| Obstacle::of(path.sent(), refusal);
         // Nothing tells one place of what is excluded from another.
         let nowhere = |folder: &Folder| ResolvedPath::nowhere(folder.handle(), text);
@@ -207,7 +277,7 @@ impl Folders {
         let mut place = if excluded { nowhere(&folder) } else { place.map_err(refused)? };
         let spelling = spelling.map(Path::to_owned);
         place.real = place.real.or_else(|| spelling.clone());
-        let mut found = Found { number, folder, want, spelling, excluded, place };
+        let mut found = Found { number, folder, want, spelling, excluded, place, beside_gone: None };
         if !switches::is_off("exclude-spelling") && !found.excluded && !self.excludes.is_empty() {
             found.excluded = self.excludes.hides(text, found.is_directory())
                 || self.hides_by_another_name(path, &mut found);
@@ -249,19 +319,22 @@ impl Folders {
             found.place.real = Some(listed);
         }
         self.excludes.hides(found.real_path(path), is_directory)
-            || !found.exists() && self.hides_new(path, found, false)
+            || !found.exists() && self.hides_new(path, found)
             || goes_through_links && self.excludes.may_hide(text, is_directory)
     }
 
-    /// Whether an entry at the place of `found`, where none is, would be excluded, or found by the name of what is.
-    pub(super) fn hides_new(&self, path: &FilePath, found: &Found, is_directory: bool) -> bool {
+    /// Whether an entry at the place of `found`, where none is, would be excluded, or found by the name of what is. As a file or as a folder:
+    /// where only a folder is excluded, a new file of that name would tell that there is none.
+    pub(super) fn hides_new(&self, path: &FilePath, found: &Found) -> bool {
         let real = found.real_path(path);
-        if self.excludes.hides(real, is_directory) {
+        let kinds = [true, false];
+        if kinds.iter().any(|is_directory| self.excludes.hides(real, *is_directory)) {
             return true;
         }
         // The folder is none of those, whatever it is called: only the new names count.
         let folder = real.ancestors().nth(1 + found.place.missing.len()).unwrap_or(Path::new(""));
-        self.excludes.may_hide(real, is_directory) && !self.excludes.may_hide(folder, true)
+        let may_hide = |is_directory: &bool| self.excludes.may_hide(real, *is_directory);
+        kinds.iter().any(may_hide) && !self.excludes.may_hide(folder, true)
     }
 
     /// Checks that `path` still leads to the directory in which `found` has its entry: no folder on the way was moved or exchanged
@@ -292,6 +365,15 @@ impl Folders {
             && now.name == found.place.name
             && id(&now).map_err(failed)? == id(&found.place).map_err(failed)?;
         if same { Ok(()) } else { Err(changed(path)) }
+    }
+}
+
+/// The one of two places that misses fewer folders on its way, or the first. What stands in the way in the first folder decides.
+fn nearer(first: Option<Result<Found>>, other: Found) -> Result<Found> {
+    match first {
+        Some(Ok(first)) if first.place.missing.len() <= other.place.missing.len() => Ok(first),
+        Some(Err(error)) => Err(error),
+        _ => Ok(other),
     }
 }
 

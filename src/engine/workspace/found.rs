@@ -5,6 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use folder::fs::repository;
 use folder::fs::resolve::{ResolveError, ResolvedPath};
 use folder::fs::root::Folder;
 use folder::{Error, Result};
@@ -26,6 +27,8 @@ pub(super) struct Found {
     pub(super) spelling: Option<PathBuf>,
     /// The path is excluded, so its entry does not exist for clients.
     pub(super) excluded: bool,
+    /// Of a missing entry: another served folder that may have had it is gone.
+    pub(super) beside_gone: Option<Error>,
 }
 
 /// What a path may lead to.
@@ -55,6 +58,8 @@ pub(super) enum Obstacle {
     Absent(Error),
     /// What is there is not known. Another folder may have it; if none has, this is the error.
     Unknown(Error),
+    /// The served folder itself is not there. Another one may have the path; if none has, this is the error.
+    Gone(Error),
     /// What is there must not be used.
     Refused(Error),
 }
@@ -69,13 +74,14 @@ impl Obstacle {
         };
         kind(refused(name, refusal))
     }
-}
 
-impl From<Error> for Obstacle {
-    /// From the error of a served folder that cannot be used. It may have the path, and be back soon: a file of the same name in
-    /// the next folder is another file.
-    fn from(error: Error) -> Obstacle {
-        Self::Refused(error)
+    /// The error of a served folder that cannot be used. One of this machine was removed or moved. One on a network may be back soon: a
+    /// file of the same name in the next folder is another file.
+    pub(super) fn of_root(error: Error, is_local: bool) -> Obstacle {
+        match error {
+            Error::FolderGone | Error::FolderSwitched if is_local => Obstacle::Gone(error),
+            error => Obstacle::Refused(error),
+        }
     }
 }
 
@@ -112,9 +118,27 @@ impl Found {
             return Err(Error::GitFolder { name: path.sent().into() });
         }
         if self.excluded {
-            return Err(Error::PermissionDenied { name: path.sent().into() });
+            return Err(Error::Excluded { name: path.sent().into() });
+        }
+        if !switches::is_off("git-by-content-write")
+            && (self.is_in_repository(path) || self.makes_repository())
+        {
+            return Err(Error::GitFolder { name: path.sent().into() });
         }
         Ok(())
+    }
+
+    /// Whether it is in a folder of git, or one, by what is in the folder.
+    fn is_in_repository(&self, path: &FilePath) -> bool {
+        let real = self.real_path(path);
+        let folder = if self.is_directory() { Some(real) } else { real.parent() };
+        repository::outermost(self.folder.handle(), folder.unwrap_or(Path::new(""))).is_some()
+    }
+
+    /// Whether an entry at this place, where none is, makes the folder one of git.
+    fn makes_repository(&self) -> bool {
+        let first = self.place.missing.first().unwrap_or(&self.place.name);
+        !self.exists() && repository::would_be_of_git(&self.place.dir, first)
     }
 }
 

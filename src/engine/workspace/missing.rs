@@ -9,7 +9,7 @@ use crate::list;
 use folder::{Control, Error};
 use folder::{EntryKind, Walk, WalkOptions, WalkStep};
 use folder::{FilePath, NamePolicy};
-use sys::path::{is_absolute, told, usual, with_slashes};
+use sys::path::{is_absolute, told, with_slashes};
 use text::shown::shown_line;
 
 /// Maximum number of paths that the error for a missing file names.
@@ -32,6 +32,9 @@ impl Workspace {
         path: &FilePath,
         control: &Control,
     ) -> Error {
+        if let Some(Error::OneFolderGone { folder }) = &found.beside_gone {
+            return Error::OneFolderGone { folder: folder.clone() };
+        }
         if path.is_in_tree() {
             for path in self.elsewhere(found, path, control) {
                 if !similar.contains(&path) {
@@ -40,6 +43,7 @@ impl Workspace {
             }
         }
         if let Some(meant) = self.folders.meant_instead(path) {
+            similar.retain(|near| *near != meant);
             similar.insert(0, meant);
         }
         // It has come since, or is not found although it is listed.
@@ -51,17 +55,27 @@ impl Workspace {
         Error::NotFound { name: path.sent().into(), similar, above }
     }
 
-    /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute
-    /// path, because another one may have a folder of the same relative path.
+    /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute path in the one
+    /// where the entry would be, and by those in the others, as far as they have it or were looked in as well.
     pub(super) fn no_parent(&self, found: &Found, path: &FilePath) -> Error {
         let sent = with_slashes(path.sent());
         let sent = sent.trim_end_matches('/');
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let parent = match self.folders.roots().len() > 1 && !is_absolute(parent) {
-            true => usual(&self.folders.root_of(found).path().join(parent)).to_string_lossy().into_owned(),
-            false => parent.to_owned(),
-        };
-        Error::NoParent { name: path.sent().into(), parent: told(&parent).into_owned() }
+        let name = path.sent().into();
+        if self.folders.roots().len() == 1 || path.folder().is_some() || is_absolute(parent) {
+            return Error::NoParent {
+                name,
+                parent: told(parent).into_owned(),
+                missing: Vec::new(),
+                there: Vec::new(),
+            };
+        }
+        let below = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
+        let paths = |number: &usize| self.folders.absolute(*number, below);
+        let others = (0..self.folders.roots().len()).filter(|number| *number != found.number);
+        let (there, missing): (Vec<String>, Vec<String>) =
+            others.map(|number| paths(&number)).partition(|path| self.is_directory(path) == Some(true));
+        Error::NoParent { name, parent: paths(&found.number), missing, there }
     }
 
     /// The part of a path that leads to a file, although more of the path follows.
@@ -84,7 +98,8 @@ impl Workspace {
     /// Whether a path leads to a directory. `None` if it leads to nothing.
     fn is_directory(&self, path: &str) -> Option<bool> {
         let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths()).ok()?;
-        let found = self.folders.find(&path, Want::Entry, Freshness::Now).ok()?;
+        // What is not read is not advised.
+        let found = self.folders.find(&path, Want::Entry, Freshness::Recent).ok()?;
         found.exists().then(|| found.is_directory())
     }
 
@@ -95,7 +110,7 @@ impl Workspace {
             let sibling = found.real_path(path).with_file_name(name);
             // Which of the two it is was not asked.
             let excludes = self.folders.excludes();
-            excludes.hides(&sibling, false) || excludes.hides(&sibling, true)
+            excludes.hides(&sibling, false) || excludes.hides(&sibling, true) || excludes.keeps(&sibling)
         };
         if !place.missing.is_empty() {
             return Vec::new();

@@ -266,6 +266,11 @@ impl Workspace {
         self.folders.roots().iter().map(of).sum()
     }
 
+    /// Says that requests have arrived: what they read is in the folders that the paths lead to now.
+    pub fn requests_arrived(&self) {
+        self.folders.roots().iter().for_each(Root::requests_arrived);
+    }
+
     /// Whether the path `folder` leads to the first folder.
     pub fn is_at(&self, folder: &Path) -> bool {
         folder == self.path() || folder.canonicalize().is_ok_and(|folder| folder == self.path())

@@ -63,7 +63,7 @@ impl Workspace {
                     "source and destination are on different file systems; use copy_file and delete_file";
                 return Err(Error::InvalidArguments { at: "destination".into(), problem: problem.into() });
             }
-            Err(errno) => return Err(Error::write_in_folder(source.sent(), errno)),
+            Err(errno) => return Err(Error::write_in_folder(source.sent(), in_use(errno))),
         }
         flush(&folders)
     }
@@ -146,7 +146,7 @@ impl Workspace {
         if excludes.is_empty() || !from.is_directory() {
             return Ok(());
         }
-        let hides = self.folders.hides_new(target, to, true);
+        let hides = self.folders.hides_new(target, to);
         let folder =
             from.place.open_folder().map_err(|refusal| super::found::refused(source.sent(), refusal))?;
         let (base, new_base) = (from.real_path(source), to.real_path(target));
@@ -168,15 +168,26 @@ impl Workspace {
         }
         found.check_writable(path)?;
         if found.place.name == "." {
-            // The served folder itself.
-            return Err(Error::PermissionDenied { name: path.sent().into() });
+            return Err(Error::ServedFolder { name: path.sent().into() });
+        }
+        // What is taken away must not let the same path lead to another file.
+        let others =
+            if switches::is_off("take-ambiguous") { Vec::new() } else { self.folders.also_at(path, &found) };
+        if !others.is_empty() {
+            let first = self.folders.absolute(found.number, path.as_str());
+            let paths = [first].into_iter().chain(others).collect();
+            return Err(Error::Ambiguous { name: path.sent().into(), paths });
         }
         Ok(found)
     }
 
-    /// Finds the place for the entry `from` at `source`, whose parents exist and which is free.
+    /// Finds the place for the entry `from` at `source`, whose parents exist and which is free. A relative path is one in the served folder
+    /// of the source.
     fn find_free(&self, path: &FilePath, (from, source): (&Found, &FilePath)) -> Result<Found> {
-        let found = self.find_place(path, Want::Link)?;
+        let mut found = self.find_place(path, Want::Link)?;
+        if !found.exists() && path.folder().is_none() && !switches::is_off("beside-source") {
+            found = self.find_place(&path.in_folder(from.number), Want::Link)?;
+        }
         found.check_writable(path)?;
         if found.exists() {
             let is_source = found.number == from.number && found.real_path(path) == from.real_path(source);
@@ -285,6 +296,17 @@ pub(super) fn flush(folders: &[OwnedFd]) -> Result<()> {
         .map_err(|source| Error::WriteFailed { source })
 }
 
+/// The system's error for an entry that cannot get another name or none: with the usual reason, if the system says only that it is busy.
+pub(super) fn in_use(errno: Errno) -> io::Error {
+    let source = io::Error::from(errno);
+    match errno {
+        Errno::BUSY => io::Error::other(format!(
+            "{source}: it is a mount point, or another program holds it in place; it can be moved or deleted once it is unmounted"
+        )),
+        _ => source,
+    }
+}
+
 /// The error for a move during which another program changed an end of it.
 fn source_kept(source: &FilePath, target: &FilePath) -> Error {
     let (from, to) = (source.sent(), target.sent());
@@ -300,7 +322,7 @@ pub(super) fn refused(path: &FilePath, problem: remove::Refused) -> Error {
     match problem {
         remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
         remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
-        remove::Refused::Failed(errno) => Error::WriteFailed { source: errno.into() },
+        remove::Refused::Failed(errno) => Error::WriteFailed { source: in_use(errno) },
         remove::Refused::Unread(errno) => Error::ReadFailed { source: errno.into() },
         remove::Refused::Stopped(error) => error,
     }

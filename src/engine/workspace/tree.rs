@@ -1,7 +1,7 @@
 //! Folders as clients see them: walks, and what one entry is (contract 12, 13).
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::found::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
@@ -82,18 +82,40 @@ impl Workspace {
         self.folders.holders(path, if takes_links { Want::Link } else { Want::Entry })
     }
 
+    /// The paths of the folders that are gone, while others are served.
+    pub fn gone_folders(&self) -> Vec<String> {
+        self.folders.gone().into_iter().map(|number| self.folders.absolute(number, "")).collect()
+    }
+
     /// The absolute path of what `path` leads to, links followed. Of a missing entry, the path that it would have.
     pub fn absolute(&self, path: &FilePath) -> Result<PathBuf> {
-        let found = self.find_recent(path, Want::Entry)?;
-        let (root, real) = (self.folders.root_of(&found).path(), found.real_path(path));
         // To join an empty path would add a slash.
-        Ok(usual(&if real.as_os_str().is_empty() { root.into() } else { root.join(real) }))
+        let joined = |root: &Path, real: &Path| {
+            usual(&if real.as_os_str().is_empty() { root.into() } else { root.join(real) })
+        };
+        match (self.find_recent(path, Want::Entry), path.folder()) {
+            (Err(Error::OneFolderGone { .. }), Some(number)) => {
+                Ok(joined(self.folders.roots()[number].path(), Path::new(path.as_str())))
+            }
+            (found, _) => {
+                let found = found?;
+                Ok(joined(self.folders.root_of(&found).path(), found.real_path(path)))
+            }
+        }
     }
 
     /// The same below the mount of the file system, so that it does not depend on where that is mounted.
     pub fn path_in_mount(&self, path: &FilePath) -> Result<PathBuf> {
-        let found = self.find_recent(path, Want::Entry)?;
-        Ok(self.folders.root_of(&found).path_in_mount().join(found.real_path(path)))
+        match self.find_recent(path, Want::Entry) {
+            Err(Error::OneFolderGone { .. }) => {
+                let root = &self.folders.roots()[path.folder().unwrap_or(0)];
+                Ok(root.path_in_mount().join(path.as_str()))
+            }
+            found => {
+                let found = found?;
+                Ok(self.folders.root_of(&found).path_in_mount().join(found.real_path(path)))
+            }
+        }
     }
 
     /// Creates the folder at `path` and its missing parents. Does nothing if it exists.
@@ -108,8 +130,8 @@ impl Workspace {
                 return Err(Error::exists(path.sent()));
             }
             found.check_writable(path)?;
-            if self.folders.hides_new(path, &found, true) {
-                return Err(Error::PermissionDenied { name: path.sent().into() });
+            if self.folders.hides_new(path, &found) {
+                return Err(Error::Excluded { name: path.sent().into() });
             }
             let Found { place, .. } = &found;
             let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();

@@ -22,6 +22,7 @@ pub mod private;
 pub mod probe;
 pub mod remove;
 pub mod rename;
+pub mod repository;
 pub mod resolve;
 pub mod root;
 pub mod spelling;

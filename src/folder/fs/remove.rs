@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::mount_safety::MountSafety;
+use super::repository::Marks;
 use super::{leftovers, temporary};
 use crate::exclude::Excludes;
 use crate::path::is_git;
@@ -100,6 +101,13 @@ impl<'g> Guard<'g> {
             return Err(Refused::Protected);
         }
         let path = self.base.join(path);
+        let mut marks = Marks::default();
+        for (name, _) in &level.names {
+            marks.note(name.as_bytes());
+        }
+        if marks.are_of_git() && !switches::is_off("git-by-content-delete") {
+            return Err(Refused::Git);
+        }
         for (name, is_folder) in &level.names {
             if !switches::is_off("delete-again") && is_git(name.as_bytes()) {
                 return Err(Refused::Git);

@@ -3,17 +3,19 @@
 //! All access goes through a handle, so that no process can exchange the folder between a check and a use.
 //! But a handle keeps a folder that was moved or removed, and stops working if its mount dies. The path
 //! decides which folder is served. It is compared with the handle before every edit, when a file is missing,
-//! and for other reads at most once a second. A link that the operator gave is followed once, at the start: while it leads
+//! and for other reads once for all requests that arrived together. A link that the operator gave is followed once, at the start: while it leads
 //! elsewhere, which every look-up checks, no folder is served. Knows no files.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_system::{self, FileSystem, is_local_mount};
 use super::liveness::{Liveness, is_mounted_at};
 use super::lost::is_lost;
+use super::repository::Ordinary;
 use crate::{Error, Result};
 use sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use sys::fs::{Mode, Mount, OFlags, Stat};
@@ -41,6 +43,9 @@ pub struct Root {
     is_local: bool,
     liveness: Liveness,
     inner: Vec<InnerMount>,
+    ordinary: Ordinary,
+    /// Counts when requests arrive.
+    arrivals: AtomicU64,
 }
 
 /// A file system of others that was mounted below the folder at the start.
@@ -58,6 +63,8 @@ struct State {
     /// `None` while the path names no folder.
     folder: Option<Folder>,
     looked: Instant,
+    /// [`Root::arrivals`] before that look.
+    arrivals: u64,
 }
 
 /// A folder that the path named at some time.
@@ -87,6 +94,11 @@ impl Folder {
         &self.handle
     }
 
+    /// Its device and inode.
+    pub fn id(&self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
     /// Its device.
     pub fn device(&self) -> u64 {
         self.dev
@@ -112,7 +124,7 @@ impl Root {
         let folder = Folder::open(&path)?;
         let (mount, file_system) = (mount_of(&path, &folder), folder.file_system);
         let is_local = file_system::is_local(&folder);
-        let state = Mutex::new(State { folder: Some(folder), looked: Instant::now() });
+        let state = Mutex::new(State { folder: Some(folder), looked: Instant::now(), arrivals: 0 });
         let liveness = if is_local { Liveness::default() } else { Liveness::of(&path, mount.clone()) };
         let watched = |(path, mount): (PathBuf, Mount)| {
             let liveness = Liveness::of(&path, None);
@@ -120,7 +132,9 @@ impl Root {
         };
         let inner = sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
         let inner = inner.take(MOST_INNER).map(watched).collect();
-        Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner })
+        let ordinary = Ordinary::default();
+        let arrivals = AtomicU64::new(0);
+        Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner, ordinary, arrivals })
     }
 
     /// The path.
@@ -163,14 +177,21 @@ impl Root {
         if self.inner.iter().any(is_silent) { Err(Error::FolderGone) } else { Ok(()) }
     }
 
-    /// The folder for a read, checked at most a second ago; if the operator gave a link to it, now. [`Error::FolderGone`] if the path names none, or its file system
-    /// does not answer.
+    /// Says that requests have arrived: the path is checked again before they read.
+    pub fn requests_arrived(&self) {
+        self.arrivals.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The folder for a read, checked since the last request arrived and at most a second ago; of another machine, at most a second ago,
+    /// as long as systems themselves believe a name there; if the operator gave a link to it, now. [`Error::FolderGone`] if the path
+    /// names none, or its file system does not answer.
     pub fn folder(&self) -> Result<Folder> {
         self.check_answers()?;
         {
             let state = self.lock();
             if let Some(folder) = &state.folder
                 && self.link.is_none()
+                && (!self.is_local || state.arrivals == self.arrivals.load(Ordering::Acquire))
                 && state.looked.elapsed() < TRUSTED
             {
                 return Ok(folder.clone());
@@ -182,10 +203,11 @@ impl Root {
     /// The folder for an edit: the one that the path names now. [`Error::FolderGone`] as above.
     pub fn folder_now(&self) -> Result<Folder> {
         self.check_answers()?;
-        let known = self.lock().folder.clone();
+        let (known, arrivals) = (self.lock().folder.clone(), self.arrivals.load(Ordering::Acquire));
         match known {
             Some(folder) if self.names(&folder) == Ok(true) => {
-                self.lock().looked = Instant::now();
+                let mut state = self.lock();
+                (state.looked, state.arrivals) = (Instant::now(), arrivals);
                 Ok(folder)
             }
             _ => self.reopen(),
@@ -203,11 +225,12 @@ impl Root {
 
     /// Opens the path again, without a check of the known folder: for a handle that no longer works.
     pub fn reopen(&self) -> Result<Folder> {
+        let arrivals = self.arrivals.load(Ordering::Acquire);
         // Without the mutex, because this may wait for another machine.
         let opened = Folder::open(&self.path).ok();
         // In this order: what was opened before a mount came is not what the path names after that.
         let folder = opened.filter(|folder| self.is_mounted() && self.names(folder) == Ok(true));
-        *self.lock() = State { folder: folder.clone(), looked: Instant::now() };
+        *self.lock() = State { folder: folder.clone(), looked: Instant::now(), arrivals };
         folder.ok_or_else(|| if self.leads_elsewhere() { Error::FolderSwitched } else { Error::FolderGone })
     }
 
@@ -230,6 +253,11 @@ impl Root {
     fn leads_elsewhere(&self) -> bool {
         let now = self.link.as_ref().and_then(|link| link.canonicalize().ok());
         now.is_some_and(|now| now != self.path)
+    }
+
+    /// Its folders that are none of git's.
+    pub fn ordinary(&self) -> &Ordinary {
+        &self.ordinary
     }
 
     /// What its file system can be relied on for.

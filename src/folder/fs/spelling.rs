@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::repository;
 use super::resolve::{PASS, PassedEntry, ResolvedPath, stat_entry};
 use super::version::identity;
 use crate::exclude::Excludes;
@@ -57,6 +58,7 @@ pub fn hides_target(
     let Some(real) = &place.real else { return false };
     let hides = |path: &Path| excludes.hides(path, place.is_directory());
     excludes.keeps(real)
+        || !excludes.allow_git() && repository::is_kept(root, real)
         || !excludes.is_empty()
             && (hides(real)
                 || passes_hidden(excludes, passed, place.is_directory())

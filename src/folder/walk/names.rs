@@ -4,6 +4,7 @@
 
 use super::kind::{EntryKind, KindResult, kind_by_look, kind_of};
 use super::{WalkOrder, failed};
+use crate::fs::repository::Marks;
 use crate::fs::temporary;
 use crate::ignored::RuleFiles;
 use crate::path::is_git;
@@ -23,6 +24,8 @@ pub(super) struct Names {
     pub(super) has_temporary: bool,
     /// Which files of rules for git the folder holds.
     pub(super) rules: RuleFiles,
+    /// Which names the folder has by which git knows its own.
+    pub(super) marks: Marks,
 }
 
 #[derive(Debug)]
@@ -113,6 +116,7 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder, control: &Control) 
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_bytes();
         names.rules.note(name);
+        names.marks.note(name);
         if matches!(name, b"." | b"..") || is_git(name) {
             continue;
         }

@@ -59,6 +59,8 @@ pub struct LeftOut {
     pub mounts: usize,
     /// Folders that lie deeper than a path may be long.
     pub too_deep: usize,
+    /// Folders of git that are not called `.git`.
+    pub repositories: usize,
 }
 
 impl LeftOut {
@@ -74,6 +76,7 @@ impl LeftOut {
             unknown: combine(self.unknown, other.unknown),
             mounts: combine(self.mounts, other.mounts),
             too_deep: combine(self.too_deep, other.too_deep),
+            repositories: combine(self.repositories, other.repositories),
         }
     }
 }

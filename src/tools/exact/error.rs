@@ -46,6 +46,7 @@ fn kind(error: &Error) -> &'static str {
         Error::NotFound { .. } => "FILE_NOT_FOUND",
         Error::NotText { .. } => "BINARY_FILE",
         Error::PermissionDenied { .. }
+        | Error::Excluded { .. }
         | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }
         | Error::GitFolder { .. }
@@ -75,7 +76,7 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
             "The file holds NUL bytes, so it is binary and cannot be edited as text; choose a text file"
         }
         Error::IsAFolder { .. } => "Give the path of a file in the folder",
-        Error::PermissionDenied { .. } | Error::RefusedLink { .. } => {
+        Error::PermissionDenied { .. } | Error::Excluded { .. } | Error::RefusedLink { .. } => {
             "Ask for the permission to write the file, or edit another one"
         }
         Error::InvalidUtf8 => {

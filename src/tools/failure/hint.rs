@@ -38,19 +38,29 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         }
         Error::InvalidName { problem } => name_hint(problem),
         Error::GitFolder { .. } => {
-            Some("Nothing in a folder .git is written, because git runs programs that it names.".into())
+            Some(
+                "Nothing is written in a folder of git (.git, or one with HEAD, objects and refs), and no new one is made, because git runs \
+                 programs that it names."
+                    .into(),
+            )
         }
         Error::KeptByGit { .. } => Some(
-            "Of a folder .git only HEAD is read, because its other files can hold credentials. The operator can allow it with \
+            "Of a folder of git (.git, or one with HEAD, objects and refs) only HEAD is read, because its other files can hold credentials. The operator can allow it with \
              --allow-git."
                 .into(),
         ),
         Error::UnsafeLocks { why, .. } => {
             Some(format!("Nothing is written there: {why}. The operator can allow it with --unsafe-locks."))
         }
-        Error::NoParent { parent, .. } => {
-            Some(format!("Create it first with {}.", guide.call("create_directory", parent)?))
-        }
+        Error::NoParent { parent, missing, there, .. } => no_parent(parent, missing, there, guide),
+        Error::Ambiguous { paths, .. } => Some(format!(
+            "Nothing was changed, because then the path would lead to another one. Give the absolute path of the one that you mean: {}.",
+            paths.join(" or ")
+        )),
+        Error::Excluded { .. } => Some("The operator keeps this path from clients (--exclude). Give another path.".into()),
+        Error::OneFolderGone { folder } => Some(format!(
+            "The served folder {folder} is gone, so what it has is not known. Paths in the other served folders work."
+        )),
         Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
         Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
         Error::IsAFolder { name } => {
@@ -59,8 +69,8 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
             Some(format!("It is {what} folder, not a file.{list}"))
         }
-        Error::PermissionDenied { name } if matches!(&**name, "" | ".") => {
-            Some("It is the served folder itself, which is neither deleted nor replaced.".into())
+        Error::ServedFolder { .. } => {
+            Some("It is the served folder itself, which is neither moved nor deleted nor replaced.".into())
         }
         Error::RefusedLink { .. } if guide.paths => {
             Some(
@@ -145,6 +155,23 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::CannotRun { why } => command_failure::hint(why),
         _ => None,
     }
+}
+
+/// What to do about a folder that does not exist. With several served folders: where it was looked for.
+fn no_parent(parent: &str, missing: &[String], there: &[String], guide: Guide) -> Option<String> {
+    let create = guide.call("create_directory", parent).map(|call| format!("Create it first with {call}."));
+    let looked = match (missing, there) {
+        ([], []) => return create,
+        (_, []) => format!("There is no folder {parent}, nor {}.", missing.join(", nor ")),
+        (_, there) => format!(
+            "There is no folder {parent}. There is {}: give an absolute path to put it there.",
+            there.join(", and ")
+        ),
+    };
+    Some(match create {
+        Some(create) => format!("{looked} {create}"),
+        None => looked,
+    })
 }
 
 /// What to do about what stands at the path of a new file or folder. What the call was not asked to replace is not deleted.

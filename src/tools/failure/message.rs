@@ -23,6 +23,8 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
         Error::PermissionDenied { name }
+        | Error::Excluded { name }
+        | Error::ServedFolder { name }
         | Error::RefusedLink { name }
         | Error::IsAFolder { name }
         | Error::GitFolder { name }
@@ -30,6 +32,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         | Error::UnsafeLocks { name, .. } => {
             format!("Permission denied accessing '{name}'")
         }
+        Error::Ambiguous { name, .. } => format!("'{name}' is in several served folders"),
         Error::Exists { name, .. } => format!("'{name}' exists already"),
         Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
@@ -90,7 +93,9 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Cancelled => "Operation cancelled".into(),
         Error::ReadFailed { source } => format!("Failed to read file: {source}"),
         Error::WriteFailed { source } => format!("Failed to write file: {source}"),
-        Error::FolderGone | Error::FolderSwitched => "Cannot access working directory".into(),
+        Error::FolderGone | Error::OneFolderGone { .. } | Error::FolderSwitched => {
+            "Cannot access working directory".into()
+        }
         Error::ListingFailed { source } => format!("Filesystem error during directory listing: {source}"),
         Error::CannotRun { why } => format!("Cannot run the command: {}", command_failure::message(why)),
         Error::OfTool(failure) => failure.message.clone(),

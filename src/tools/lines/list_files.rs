@@ -209,13 +209,14 @@ fn push_totals(text: &mut String, listing: &Listing, names: NamePolicy) {
         };
         let _ = write!(text, "\nNot listed: {} ({why})", listing.unlisted);
     }
-    let LeftOut { unreadable, unknown, mounts, too_deep, .. } = listing.left_out;
+    let LeftOut { unreadable, unknown, mounts, too_deep, repositories, .. } = listing.left_out;
     for (number, what) in [
         (listing.folders, "folders (see --names=paths)"),
         (unreadable, "folders that cannot be read"),
         (unknown, "entries that cannot be read"),
         (mounts, "folders on other file systems"),
         (too_deep, "folders that lie too deep"),
+        (repositories, "folders of git (see --allow-git)"),
     ] {
         if number > 0 {
             let _ = write!(text, "\nNot shown: {number} {what}");

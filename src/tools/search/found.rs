@@ -88,7 +88,12 @@ impl<'c> Search<'c> {
         match workspace.walk(&start.folder, options, self.control) {
             Ok(walk) => self.walk(walk, start),
             Err(Error::NotFound { .. } | Error::NotAFolder { .. }) => Ok(()),
-            Err(Error::PermissionDenied { .. } | Error::RefusedLink { .. } | Error::IsAFolder { .. }) => {
+            Err(
+                Error::PermissionDenied { .. }
+                | Error::RefusedLink { .. }
+                | Error::IsAFolder { .. }
+                | Error::OneFolderGone { .. },
+            ) => {
                 self.balance.add(Reason::UnreadableFolders, 1);
                 Ok(())
             }

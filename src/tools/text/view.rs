@@ -70,9 +70,12 @@ impl Call for View {
             Err(error) if is_refusal(&error) => match workspace.info(&self.text.path) {
                 Ok(info) if info.kind == EntryKind::Folder => self.list(workspace, wanted, control),
                 // Such as one of a file system that does not answer.
-                Err(failed @ (Error::FolderGone | Error::FolderSwitched | Error::ReadFailed { .. })) => {
-                    Err(failed)
-                }
+                Err(
+                    failed @ (Error::FolderGone
+                    | Error::OneFolderGone { .. }
+                    | Error::FolderSwitched
+                    | Error::ReadFailed { .. }),
+                ) => Err(failed),
                 _ => Err(error),
             },
             read => read,

@@ -89,6 +89,7 @@ impl Server {
         match message.await {
             Ok((target, (body, share))) => {
                 client.activity().accept()?;
+                self.executor.requests_arrived();
                 let received = Received { at: Instant::now().into_std(), client: client.activity().client() };
                 let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
                 let wants_progress = matches!(&step, Step::Call(call) if call.wants_progress());

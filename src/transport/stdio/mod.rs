@@ -166,7 +166,10 @@ impl Connection {
                     lines.end(|line| self.line(line));
                     break;
                 }
-                ReadResult::Bytes(len) => lines.feed(&buffer[..len], |line| self.line(line)),
+                ReadResult::Bytes(len) => {
+                    self.executor.requests_arrived();
+                    lines.feed(&buffer[..len], |line| self.line(line));
+                }
             }
             self.output.flush();
             if self.freed.elapsed() > FREE_EVERY {

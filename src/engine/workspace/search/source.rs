@@ -175,8 +175,16 @@ impl<'s> Source<'s> {
     }
 
     fn start_at_roots(&mut self) -> Result<()> {
-        for (number, root) in self.workspace.folders.roots().iter().enumerate().rev() {
-            let folder = root.folder()?;
+        let roots = self.workspace.folders.roots();
+        for (number, root) in roots.iter().enumerate().rev() {
+            let folder = match root.folder() {
+                // The others are searched, and the answer names the one that is not.
+                Err(Error::FolderGone | Error::FolderSwitched) if root.is_local() && roots.len() > 1 => {
+                    self.left_out.unreadable += 1;
+                    continue;
+                }
+                folder => folder?,
+            };
             let handle = folder.handle().try_clone().map_err(|_| Error::FolderGone)?;
             let start = Start { number, root: folder.handle().clone(), folder: handle, path: PathBuf::new() };
             self.ahead.push(start);

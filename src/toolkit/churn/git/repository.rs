@@ -30,7 +30,12 @@ pub struct Repository {
 impl Repository {
     /// Opens the repository that holds the folder `project`: the one at it, or at the nearest folder above it that is served.
     pub fn open(workspace: &Workspace, project: &FilePath, control: &Control) -> Result<Repository> {
-        let folder = workspace.folder_handle(project, control)?;
+        let folder = match workspace.folder_handle(project, control) {
+            Err(Error::KeptByGit { .. }) if !project.as_str().split('/').any(|name| name == ".git") => {
+                return Err(bare());
+            }
+            folder => folder?,
+        };
         let mut top = project.clone();
         loop {
             let handle =

@@ -1,0 +1,196 @@
+//! Folders of git by what is in them, whatever they are called: what a link or a file `.git` leads to, and a bare repository.
+//!
+//! Git takes a folder for one that has `HEAD` beside `objects` and `refs`, or beside `commondir` (gitrepository-layout(5)); it runs
+//! programs that the folder names, and keeps credentials there. So such a folder is treated as `.git` (contract 12). Knows no clients.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::resolve::{LastLink, ResolvedPath, stat_entry};
+use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
+use sys::path::FOLDS_NAMES;
+
+/// The one entry of such a folder that clients read: it names a branch or a commit.
+pub const HEAD: &str = "HEAD";
+
+/// The names by which git knows its folders.
+const MARKS: [&str; 4] = [HEAD, "objects", "refs", "commondir"];
+
+/// How long a folder that was looked at counts as none of git's, for reads.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+/// Most folders that are kept for that.
+const KEPT: usize = 1_024;
+
+/// Which of these names a folder has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks([bool; MARKS.len()]);
+
+impl Marks {
+    /// Notes the name of an entry of the folder. Returns whether it is one of them.
+    pub fn note(&mut self, name: &[u8]) -> bool {
+        let is = |mark: &&str| match FOLDS_NAMES {
+            true => mark.as_bytes().eq_ignore_ascii_case(name),
+            false => mark.as_bytes() == name,
+        };
+        let number = MARKS.iter().position(is);
+        number.and_then(|number| self.0.get_mut(number)).map(|has| *has = true).is_some()
+    }
+
+    /// Whether git takes the folder for its own.
+    pub fn are_of_git(self) -> bool {
+        let [head, objects, refs, common] = self.0;
+        head && (objects && refs || common)
+    }
+
+    /// Those of an open folder.
+    fn of(folder: &OwnedFd) -> Marks {
+        Marks(MARKS.map(|mark| stat_entry(folder, OsStr::new(mark)).is_ok()))
+    }
+}
+
+/// Whether git would take `folder` for its own if it had an entry `name`.
+pub fn would_be_of_git(folder: &OwnedFd, name: &OsStr) -> bool {
+    let mut new = Marks::default();
+    if !new.note(name.as_bytes()) {
+        return false;
+    }
+    let mut marks = Marks::of(folder);
+    marks.note(name.as_bytes());
+    marks.are_of_git()
+}
+
+/// The outermost folder of git on `path`, which goes through no link: `root` itself, a folder on the way, or the end of the path.
+pub fn outermost<'p>(root: &Arc<OwnedFd>, path: &'p Path) -> Option<&'p Path> {
+    let mut folders: Vec<&Path> = path.ancestors().collect();
+    if folders.last().is_none_or(|top| !top.as_os_str().is_empty()) {
+        folders.push(Path::new(""));
+    }
+    for folder in folders.into_iter().rev() {
+        // Most folders have no HEAD: one look at each is enough.
+        let head = ResolvedPath::find_entry(root, &folder.join(HEAD), LastLink::Keep).ok()?;
+        if !head.missing.is_empty() {
+            return None;
+        }
+        if head.stat.is_some() && Marks::of(&head.dir).are_of_git() {
+            return Some(folder);
+        }
+    }
+    None
+}
+
+/// Whether `path`, which goes through no link, is in a folder of git, or is one, and is not its `HEAD`.
+pub fn is_kept(root: &Arc<OwnedFd>, path: &Path) -> bool {
+    let rest = outermost(root, path).and_then(|folder| path.strip_prefix(folder).ok());
+    rest.is_some_and(|rest| rest != Path::new(HEAD))
+}
+
+/// Folders that were none of git's and in none when they were looked at, so that reads of their files need no look.
+#[derive(Debug, Default)]
+pub struct Ordinary(Mutex<HashMap<PathBuf, ((u64, u64), Instant)>>);
+
+impl Ordinary {
+    /// The same as [`is_kept`] for `path` in `root`, a folder with this device and inode; a folder that is not git's is looked at once a
+    /// second.
+    pub fn keeps(&self, (root, id): (&Arc<OwnedFd>, (u64, u64)), path: &Path, is_directory: bool) -> bool {
+        let folder = if is_directory { path } else { path.parent().unwrap_or(Path::new("")) };
+        let known = |(of, looked): &((u64, u64), Instant)| *of == id && looked.elapsed() < TRUSTED;
+        if self.lock().get(folder).is_some_and(known) {
+            return false;
+        }
+        let looked = Instant::now();
+        if outermost(root, folder).is_some() {
+            return is_kept(root, path);
+        }
+        let mut folders = self.lock();
+        if folders.len() >= KEPT {
+            folders.clear();
+        }
+        folders.insert(folder.into(), (id, looked));
+        false
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, ((u64, u64), Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::fs::version::identity;
+
+    fn folder(entries: &[&str]) -> (tempfile::TempDir, Arc<OwnedFd>) {
+        let dir = tempfile::tempdir().unwrap();
+        for path in entries {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let root = Arc::new(sys::testing::open_folder(dir.path()));
+        (dir, root)
+    }
+
+    #[test]
+    fn a_folder_is_gits_by_what_is_in_it() {
+        let (_dir, root) = folder(&[
+            "a/gg/HEAD",
+            "a/gg/objects/x",
+            "a/gg/refs/x",
+            "a/gg/hooks/pre-commit",
+            "tree/HEAD",
+            "tree/commondir",
+            "plain/HEAD",
+            "plain/objects/x",
+            "plain/x",
+        ]);
+        for (path, outer) in [
+            ("a/gg", "a/gg"),
+            ("a/gg/config", "a/gg"),
+            ("a/gg/hooks/pre-commit", "a/gg"),
+            ("a/gg/new/in/x", "a/gg"),
+            ("tree/config", "tree"),
+        ] {
+            assert_eq!(outermost(&root, Path::new(path)), Some(Path::new(outer)), "{path}");
+            assert!(is_kept(&root, Path::new(path)), "{path}");
+        }
+        for path in ["", "a", "a/x", "plain/x", "plain/HEAD", "plain/x/y", "none/x"] {
+            assert_eq!(outermost(&root, Path::new(path)), None, "{path}");
+        }
+        assert!(!is_kept(&root, Path::new("a/gg/HEAD")) && is_kept(&root, Path::new("a/gg/hooks/HEAD")));
+    }
+
+    #[test]
+    fn the_last_entry_that_makes_a_folder_one_of_git_is_known() {
+        let (dir, _root) =
+            folder(&["one/HEAD", "one/objects/x", "two/objects/x", "two/refs/x", "three/HEAD"]);
+        let would = |path: &str, name: &str| {
+            would_be_of_git(&sys::testing::open_folder(&dir.path().join(path)), OsStr::new(name))
+        };
+        assert!(would("one", "refs") && would("two", "HEAD") && would("three", "commondir"));
+        assert!(!would("one", "config") && !would("three", "refs") && !would("two", "commondir"));
+    }
+
+    #[test]
+    fn a_read_knows_the_folder_for_a_second_and_another_served_folder_at_once() {
+        let (dir, root) = folder(&["a/x"]);
+        let (other, other_root) = folder(&["a/HEAD", "a/commondir", "a/x"]);
+        let of = |root: &Arc<OwnedFd>| identity(&sys::fs::fstat(root).unwrap());
+        let ordinary = Ordinary::default();
+        assert!(!ordinary.keeps((&root, of(&root)), Path::new("a/x"), false));
+        fs::write(dir.path().join("a/HEAD"), "").unwrap();
+        fs::write(dir.path().join("a/commondir"), "").unwrap();
+        assert!(!ordinary.keeps((&root, of(&root)), Path::new("a/x"), false), "it was looked at just now");
+        let keeps = |path: &str, is_directory| {
+            ordinary.keeps((&other_root, of(&other_root)), Path::new(path), is_directory)
+        };
+        assert!(keeps("a/x", false) && !keeps("a/HEAD", false) && keeps("a", true));
+        drop(other);
+    }
+}

@@ -1,0 +1,179 @@
+//! Several served folders (contract 12): where a new entry goes, what may be taken away, and what holds while one of them is gone.
+
+use serde_json::{Value, json};
+
+use super::{make, outcome, put, serve, tree};
+use crate::support::{Folder, Http, Mcp, Stdio, named};
+
+/// Two served folders, and the flag that adds the second.
+fn two(fill: impl Fn(&Folder, &Folder)) -> (Folder, Folder, String) {
+    let (one, other) = (Folder::new(), Folder::new());
+    fill(&one, &other);
+    let second = format!("--dir={}", other.path().display());
+    (one, other, second)
+}
+
+fn ok(server: &dyn Mcp, tool: &str, arguments: Value) -> String {
+    let (is_error, text) = outcome(server, tool, &arguments);
+    assert!(!is_error, "{tool} {arguments}: {text}");
+    text
+}
+
+fn failed(server: &dyn Mcp, tool: &str, arguments: Value) -> String {
+    let (is_error, text) = outcome(server, tool, &arguments);
+    assert!(is_error, "{tool} {arguments}: {text}");
+    text
+}
+
+#[test]
+fn a_relative_destination_is_in_the_folder_of_the_source() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "first", "1\n");
+        put(other, "src/a.py", "a\n");
+        put(other, "lib/x", "x\n");
+    });
+    let server = serve(&one, &[&second]);
+    let answer = server.rpc(
+        "tools/call",
+        json!({ "name": "move_file", "arguments": { "source": "src/a.py", "destination": "src/b.py" } }),
+    );
+    let new = format!("[New: {}]", named(&other.path().join("src/b.py")));
+    assert_eq!(answer["result"]["content"][1]["text"], json!(new), "{answer}");
+    ok(&server, "move_file", json!({ "source": "lib", "destination": "lib2" }));
+    ok(&server, "copy_file", json!({ "source": "lib2/x", "destination": "copied" }));
+    let absolute = named(&other.path().join("lib2/x"));
+    ok(&server, "copy_file", json!({ "source": absolute, "destination": "src/c.py" }));
+    assert_eq!(tree(one.path()).into_keys().collect::<Vec<_>>(), ["first"]);
+    let names = ["copied", "lib2", "lib2/x", "src", "src/b.py", "src/c.py"];
+    assert_eq!(tree(other.path()).into_keys().collect::<Vec<_>>(), names);
+    // Between the folders, by an absolute path.
+    let into = named(&one.path().join("lib"));
+    ok(&server, "move_file", json!({ "source": "lib2", "destination": into }));
+    assert_eq!(one.text("lib/x"), "x\n");
+}
+
+#[test]
+fn a_destination_that_any_folder_has_is_not_free() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "taken", "1\n");
+        put(other, "f", "f\n");
+    });
+    let server = serve(&one, &[&second]);
+    for tool in ["move_file", "copy_file"] {
+        let text = failed(&server, tool, json!({ "source": "f", "destination": "taken" }));
+        assert!(text.starts_with("Error: 'taken' exists already"), "{text}");
+    }
+    assert_eq!((one.text("taken"), other.text("f")), ("1\n".into(), "f\n".into()));
+}
+
+#[test]
+fn the_missing_folder_of_a_destination_is_named_where_it_is_missing_and_where_it_is() {
+    let (one, other, second) = two(|one, other| {
+        make(one, "docs");
+        put(other, "f", "f\n");
+    });
+    let server = serve(&one, &[&second]);
+    let path = |folder: &Folder, name: &str| named(&folder.path().join(name));
+    let text = failed(&server, "move_file", json!({ "source": "f", "destination": "docs/f" }));
+    assert!(text.contains(&format!("There is no folder {}.", path(&other, "docs"))), "{text}");
+    assert!(text.contains(&format!("There is {}: give an absolute path", path(&one, "docs"))), "{text}");
+    let text = failed(&server, "write_file", json!({ "path": "none/f", "content": "" }));
+    let both = format!("There is no folder {}, nor {}.", path(&one, "none"), path(&other, "none"));
+    assert!(text.contains(&both) && text.contains("create_directory"), "{text}");
+}
+
+#[test]
+fn a_new_entry_goes_where_its_folder_is_and_no_twin_of_it_is_made() {
+    let (one, other, second) = two(|_, other| make(other, "src/deep"));
+    let server = serve(&one, &[&second]);
+    ok(&server, "create_directory", json!({ "path": "src/deep/new" }));
+    ok(&server, "create_directory", json!({ "path": "src" }));
+    let text = Stdio::start(&one, &["--tools=text", &second]).ready();
+    ok(&text, "write_file", json!({ "filename": "src/deep/other/f", "content": "f\n" }));
+    assert!(one.names().is_empty(), "{:?}", one.names());
+    assert!(other.path().join("src/deep/new").is_dir() && other.path().join("src/deep/other/f").exists());
+    ok(&server, "create_directory", json!({ "path": "top/new" }));
+    assert!(one.path().join("top/new").is_dir(), "what is missing in all goes to the first");
+}
+
+#[test]
+fn what_several_folders_have_is_taken_away_by_its_absolute_path_alone() {
+    let fill = |folder: &Folder| {
+        put(folder, "f", "f\n");
+        put(folder, "d/x", "x\n");
+    };
+    let (one, other, second) = two(|one, other| [one, other].iter().for_each(|folder| fill(folder)));
+    let flags = ["--tools=filesystem", second.as_str()];
+    let (stdio, http) = (serve(&one, &[&second]), Http::start(&one, &flags));
+    let before = (tree(one.path()), tree(other.path()));
+    let path = |folder: &Folder, name: &str| named(&folder.path().join(name));
+    for server in [&stdio as &dyn Mcp, &http] {
+        for (tool, arguments, name) in [
+            ("delete_file", json!({ "path": "f" }), "f"),
+            ("delete_file", json!({ "path": "d", "recursive": true }), "d"),
+            ("move_file", json!({ "source": "f", "destination": "g" }), "f"),
+            ("move_file", json!({ "source": "d", "destination": "e" }), "d"),
+        ] {
+            let text = failed(server, tool, arguments);
+            assert!(text.starts_with(&format!("Error: '{name}' is in several served folders")), "{text}");
+            let paths = format!("{} or {}.", path(&one, name), path(&other, name));
+            assert!(text.ends_with(&paths), "{text}");
+        }
+    }
+    assert_eq!((tree(one.path()), tree(other.path())), before);
+    ok(&stdio, "delete_file", json!({ "path": path(&other, "f") }));
+    ok(&stdio, "delete_file", json!({ "path": "f" }));
+    failed(&stdio, "delete_file", json!({ "path": "f" }));
+}
+
+#[test]
+fn while_one_folder_is_gone_the_others_work_and_nothing_is_told_of_what_it_had() {
+    for gone in [0, 1] {
+        let folders = [Folder::new(), Folder::new()];
+        for (folder, name) in folders.iter().zip(["a", "b"]) {
+            put(folder, &format!("in/{name}"), "word\n");
+        }
+        let second = format!("--dir={}", folders[1].path().display());
+        let server = Stdio::start(&folders[0], &["--tools=filesystem,search", &second]).ready();
+        std::fs::rename(folders[gone].path(), folders[gone].outside("moved")).expect("a folder moved away");
+        let (kept, there) = (&folders[1 - gone], ["b", "a"][gone]);
+        let named_gone = named(folders[gone].path());
+        let path = format!("in/{there}");
+        let told = |tool: &str, arguments: Value| {
+            let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }));
+            assert_eq!(answer["result"]["isError"], json!(false), "{gone} {tool}: {answer}");
+            let text = answer["result"]["content"].to_string();
+            let line = format!("[Gone, and not looked in: the served folder {named_gone}]");
+            assert!(text.contains(&line), "{tool}: {text}");
+            text
+        };
+        assert!(told("read_text_file", json!({ "path": path })).contains("word"));
+        let edits = json!([{ "oldText": "word", "newText": "words" }]);
+        told("edit_file", json!({ "path": path, "edits": edits }));
+        told("write_file", json!({ "path": "new", "content": "new\n" }));
+        told("create_directory", json!({ "path": "made" }));
+        told("copy_file", json!({ "source": "new", "destination": "made/copy" }));
+        told("list_directory", json!({ "path": "in" }));
+        assert!(told("grep", json!({ "pattern": "words" })).contains("1 folder that cannot be read"));
+        told("glob", json!({ "pattern": "**" }));
+        told("delete_file", json!({ "path": "new" }));
+        assert_eq!(kept.text(&path), "words\n");
+        assert_eq!(kept.text("made/copy"), "new\n");
+        // The first folder is not another one because it is gone.
+        let (is_error, top) = outcome(&server, "list_directory", &json!({ "path": "." }));
+        assert_eq!((is_error, top.contains(&named_gone)), (gone == 0, gone == 0), "{top}");
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": "none" })),
+            ("get_file_info", json!({ "path": "none" })),
+            ("edit_file", json!({ "path": "none", "edits": edits })),
+            ("delete_file", json!({ "path": "none" })),
+        ] {
+            let text = failed(&server, tool, arguments);
+            assert!(!text.contains("not found") && text.contains(&named_gone), "{tool}: {text}");
+        }
+        let absolute = json!({ "path": named(&kept.path().join(&path)) });
+        assert_eq!(ok(&server, "read_text_file", absolute), "words\n");
+        std::fs::rename(folders[gone].outside("moved"), folders[gone].path()).expect("it is back");
+        assert!(failed(&server, "read_text_file", json!({ "path": "none" })).contains("not found"));
+    }
+}
