@@ -287,7 +287,7 @@ pub enum Error {
     },
     /// The folder does not exist any more or cannot be read.
     FolderGone,
-    /// One of several folders does not exist any more, so that what it had is not known.
+    /// One of several folders does not exist any more, or a link to it leads elsewhere, so that what it had is not known.
     OneFolderGone {
         /// Its path.
         folder: String,

@@ -177,3 +177,21 @@ fn while_one_folder_is_gone_the_others_work_and_nothing_is_told_of_what_it_had()
         assert!(failed(&server, "read_text_file", json!({ "path": "none" })).contains("not found"));
     }
 }
+
+#[test]
+fn while_all_folders_are_gone_no_search_says_that_nothing_matches() {
+    let (one, other, second) =
+        two(|one, other| [one, other].iter().for_each(|folder| put(folder, "f", "word\n")));
+    let server = Stdio::start(&one, &["--tools=filesystem,search", &second]).ready();
+    for folder in [&one, &other] {
+        std::fs::rename(folder.path(), folder.outside("moved")).expect("a folder moved away");
+    }
+    for (tool, arguments) in [
+        ("grep", json!({ "pattern": "word" })),
+        ("glob", json!({ "pattern": "**" })),
+        ("read_text_file", json!({ "path": "f" })),
+        ("write_file", json!({ "path": "f", "content": "" })),
+    ] {
+        assert_eq!(failed(&server, tool, arguments), "Error: Cannot access working directory", "{tool}");
+    }
+}

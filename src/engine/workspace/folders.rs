@@ -164,7 +164,9 @@ impl Folders {
     /// The error for a path that may be in `root`, whose folder is gone.
     fn is_gone(&self, root: &Root, error: Error) -> Error {
         match error {
-            Error::FolderGone if self.roots.len() > 1 => {
+            Error::FolderGone | Error::FolderSwitched
+                if self.gone().len() < self.roots.len() && self.roots.len() > 1 =>
+            {
                 Error::OneFolderGone { folder: usual(root.path()).to_string_lossy().into_owned() }
             }
             error => error,

@@ -189,7 +189,7 @@ impl<'s> Source<'s> {
             let start = Start { number, root: folder.handle().clone(), folder: handle, path: PathBuf::new() };
             self.ahead.push(start);
         }
-        Ok(())
+        if self.ahead.is_empty() { Err(Error::FolderGone) } else { Ok(()) }
     }
 
     /// Whether there is only one file, and it was not taken yet.
