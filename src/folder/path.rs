@@ -251,17 +251,19 @@ fn is_portable(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
 }
 
-/// Whether a component of a path is `.git`, or one that some file system takes for it, as git itself sees it: in any case, with characters
-/// that do not count, with dots and blanks at its end, by its short name, or as a stream of it. Such paths are never written
+/// Whether a component of a path is `.git`, or one that some file system takes for it, as git itself sees it. Such paths are never written
 /// (contract 12), because git runs programs that its folder names.
 pub(crate) fn is_git(component: &[u8]) -> bool {
+    [".git", "git~1"].iter().any(|name| is_taken_for(component, name))
+}
+
+/// Whether a component of a path is `name`, which has no capitals, or one that some file system takes for it: in any case, with characters
+/// that do not count, with dots and blanks at its end, or as a stream of it.
+pub(crate) fn is_taken_for(component: &[u8], name: &str) -> bool {
     let Ok(text) = str::from_utf8(component) else { return false };
-    let letters = text.chars().filter(|&c| !is_ignorable(c)).map(|c| c.to_ascii_lowercase());
-    [".git", "git~1"].iter().any(|name| {
-        let mut letters = letters.clone();
-        name.chars().all(|c| letters.next() == Some(c))
-            && letters.take_while(|&c| c != ':').all(|c| matches!(c, '.' | ' '))
-    })
+    let mut letters = text.chars().filter(|&c| !is_ignorable(c)).map(|c| c.to_ascii_lowercase());
+    name.chars().all(|c| letters.next() == Some(c))
+        && letters.take_while(|&c| c != ':').all(|c| matches!(c, '.' | ' '))
 }
 
 /// Whether some file system does not count this character of a name (HFS+; ext4 and F2FS where they ignore case).

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::resolve::{LastLink, ResolvedPath, stat_entry};
+use crate::path::is_taken_for;
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::path::FOLDS_NAMES;
@@ -31,14 +32,15 @@ const KEPT: usize = 1_024;
 pub struct Marks([bool; MARKS.len()]);
 
 impl Marks {
-    /// Notes the name of an entry of the folder. Returns whether it is one of them.
-    pub fn note(&mut self, name: &[u8]) -> bool {
+    /// Notes the name of an entry of the folder.
+    pub fn note(&mut self, name: &[u8]) {
         let is = |mark: &&str| match FOLDS_NAMES {
             true => mark.as_bytes().eq_ignore_ascii_case(name),
             false => mark.as_bytes() == name,
         };
-        let number = MARKS.iter().position(is);
-        number.and_then(|number| self.0.get_mut(number)).map(|has| *has = true).is_some()
+        for (has, mark) in self.0.iter_mut().zip(MARKS) {
+            *has |= is(&mark);
+        }
     }
 
     /// Whether git takes the folder for its own.
@@ -53,15 +55,15 @@ impl Marks {
     }
 }
 
-/// Whether git would take `folder` for its own if it had an entry `name`.
+/// Whether git would take `folder` for its own if it had an entry `name`, or what some file system makes of that name.
 pub fn would_be_of_git(folder: &OwnedFd, name: &OsStr) -> bool {
-    let mut new = Marks::default();
-    if !new.note(name.as_bytes()) {
+    let new = MARKS.map(|mark| is_taken_for(name.as_bytes(), &mark.to_ascii_lowercase()));
+    if !new.contains(&true) {
         return false;
     }
-    let mut marks = Marks::of(folder);
-    marks.note(name.as_bytes());
-    marks.are_of_git()
+    let Marks(mut marks) = Marks::of(folder);
+    marks.iter_mut().zip(new).for_each(|(has, is_new)| *has |= is_new);
+    Marks(marks).are_of_git()
 }
 
 /// The outermost folder of git on `path`, which goes through no link: `root` itself, a folder on the way, or the end of the path.
@@ -91,7 +93,10 @@ pub fn is_kept(root: &Arc<OwnedFd>, path: &Path) -> bool {
 
 /// Folders that were none of git's and in none when they were looked at, so that reads of their files need no look.
 #[derive(Debug, Default)]
-pub struct Ordinary(Mutex<HashMap<PathBuf, ((u64, u64), Instant)>>);
+pub struct Ordinary(Mutex<Looks>);
+
+/// Folders by their paths: in which served folder, by device and inode, and when they were looked at.
+type Looks = HashMap<PathBuf, ((u64, u64), Instant)>;
 
 impl Ordinary {
     /// The same as [`is_kept`] for `path` in `root`, a folder with this device and inode; a folder that is not git's is looked at once a
@@ -114,7 +119,7 @@ impl Ordinary {
         false
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, ((u64, u64), Instant)>> {
+    fn lock(&self) -> MutexGuard<'_, Looks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -171,10 +176,18 @@ mod tests {
         let (dir, _root) =
             folder(&["one/HEAD", "one/objects/x", "two/objects/x", "two/refs/x", "three/HEAD"]);
         let would = |path: &str, name: &str| {
-            would_be_of_git(&sys::testing::open_folder(&dir.path().join(path)), OsStr::new(name))
+            would_be_of_git(&sys::testing::open_folder(dir.path().join(path)), OsStr::new(name))
         };
         assert!(would("one", "refs") && would("two", "HEAD") && would("three", "commondir"));
-        assert!(!would("one", "config") && !would("three", "refs") && !would("two", "commondir"));
+        for name in ["Head", "HEAD.", "HE\u{200c}AD ", "head:x"] {
+            assert!(would("two", name), "{name}");
+        }
+        assert!(
+            !would("one", "config")
+                && !would("two", "HEADS")
+                && !would("three", "refs")
+                && !would("two", "commondir")
+        );
     }
 
     #[test]
