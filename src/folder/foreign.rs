@@ -14,12 +14,10 @@ pub fn is_foreign_path(path: &str) -> bool {
 
 /// The path with `/` between its names and nothing before the first, and whether a root stood there: that of this system or of another one.
 pub fn plain(path: &str) -> (String, bool) {
-    let path = path.replace('\\', "/");
-    let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
-    match first.is_empty() || is_root(first) {
-        true => (rest.trim_matches('/').to_owned(), true),
-        false => (path.trim_end_matches('/').to_owned(), false),
-    }
+    let mut names = path.split(['/', '\\']).peekable();
+    let has_root = names.next_if(|first| first.is_empty() || is_root(first)).is_some();
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    (names.join("/"), has_root)
 }
 
 /// Whether another reader than this server takes the first name of a path for a place: a home, a drive, a variable, a scheme.
@@ -28,17 +26,34 @@ fn is_root(name: &str) -> bool {
     name == "~" || is_drive || matches!(name, "file:" | "http:" | "https:") || is_variable(name)
 }
 
-/// The path without the quotes, blanks, `@` and line number that a text has around it, if it has some.
-pub fn bare(path: &str) -> Option<&str> {
+/// The path without the quotes, blanks, `@` and line numbers that a text has around it, if it has some, and the lines that it names:
+/// the first and the last, counted from 1.
+pub fn bare_path(path: &str) -> Option<(&str, Option<(u64, u64)>)> {
     let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
-    let mut bare = path.trim_matches(is_around).trim_start_matches('@');
-    while let Some((rest, number)) = bare.rsplit_once(':') {
-        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            break;
-        }
-        bare = rest;
+    let (mut bare, mut lines) = (path.trim_matches(is_around).trim_start_matches('@'), None);
+    while let Some((rest, named)) = bare.rsplit_once([':', '#'])
+        && let Some(range) = lines_in(named, bare.as_bytes()[rest.len()] == b'#')
+    {
+        (bare, lines) = (rest, Some(range));
     }
-    (bare != path && !bare.is_empty()).then_some(bare)
+    (bare != path && !bare.is_empty()).then_some((bare, lines))
+}
+
+/// The lines of a text such as `12`, `12-20`, `L12`, `L12-L20` or `L12C3-L20C1`.
+fn lines_in(text: &str, needs_l: bool) -> Option<(u64, u64)> {
+    let line = |text: &str| {
+        let numbers = text.strip_prefix('L').or((!needs_l).then_some(text))?;
+        let (line, column) = numbers.split_once('C').unwrap_or((numbers, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(line) && is_number(column)).then(|| line.parse().unwrap_or(u64::MAX))
+    };
+    match text.split_once('-') {
+        Some((first, last)) => {
+            let last = line(last).or_else(|| line(&format!("L{last}")))?;
+            Some((line(first)?, last))
+        }
+        None => line(text).map(|line| (line, line)),
+    }
 }
 
 /// Whether this is a variable of a shell, such as `$HOME` or `%HOME%`, which in lower case is a name, or `${home}` or `$(pwd)`.
@@ -75,6 +90,7 @@ mod tests {
             ("$(pwd)/a", ("a", true)),
             ("$(dirname a/b)/c", ("b)/c", true)),
             (r"%USERPROFILE%\a", ("a", true)),
+            (r"m\\sub\\x.py", ("m/sub/x.py", false)),
             ("file:///a", ("a", true)),
         ] {
             assert!(is_foreign_path(path), "{path}");
@@ -97,10 +113,25 @@ mod tests {
             assert_eq!(is_foreign_path(path), path == "a:/b", "{path}");
         }
         for path in ["\"a/b\"", "'a/b'", "`a/b`", " a/b\n", "a/b:12", "a/b:12:3", "@a/b", "`@a/b:1`"] {
-            assert_eq!(bare(path), Some("a/b"), "{path}");
+            assert_eq!(bare_path(path).map(|(bare, _)| bare), Some("a/b"), "{path}");
         }
-        for path in ["a/b", "a:b", "a:", "a@b", "", " ", "@", "12"] {
-            assert_eq!(bare(path), None, "{path}");
+        for path in
+            ["a/b", "a:b", "a:", "a@b", "", " ", "@", "12", "a#2", "a#L", "a:L", "a:1-", "a#L1-x", "a#top"]
+        {
+            assert_eq!(bare_path(path), None, "{path}");
+        }
+        for (path, first, last) in [
+            ("a/b:12", 12, 12),
+            ("a/b:12:3", 12, 12),
+            ("a/b:12-20", 12, 20),
+            ("a/b:L12", 12, 12),
+            ("a/b#L12", 12, 12),
+            ("a/b#L12-L20", 12, 20),
+            ("a/b#L12-20", 12, 20),
+            ("a/b#L12C3-L20C1", 12, 20),
+            ("`a/b:0`", 0, 0),
+        ] {
+            assert_eq!(bare_path(path), Some(("a/b", Some((first, last)))), "{path}");
         }
         assert_eq!(plain("/home/me/a"), ("home/me/a".into(), true));
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::fs::temporary;
 use crate::{Error, Result};
 use sys::path::{below, is_absolute, is_usable_name, usual, with_slashes};
+use text::shown::len_of_shown;
 
 /// Which names are allowed (`--names`, contract 2 and 12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub const MAX_COMPONENTS: usize = 255;
 /// Why a name or a path is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameProblem {
-    /// The policy does not allow it.
-    Policy,
+    /// The policy does not allow it, by this rule.
+    Policy(NameRule),
     /// It holds the component `..`.
     Parent,
     /// It is longer than [`MAX_PATH`], or has more components than [`MAX_COMPONENTS`].
@@ -46,11 +47,44 @@ pub enum NameProblem {
         /// The path here that may be meant.
         meant: Option<String>,
     },
+    /// It is the name of one entry, and what lists show of another one.
+    Several {
+        /// A path for each of them that means it alone.
+        paths: Vec<String>,
+    },
     /// It is written for another system or for a shell, and would create what it names.
     Foreign {
         /// The path here that may be meant.
         meant: Option<String>,
+        /// The first and the last line, counted from 1, that it names, too.
+        lines: Option<(u64, u64)>,
     },
+    /// It reads as a path of another system into a folder that is there, where files have names.
+    InFolder {
+        /// The path of this system.
+        path: String,
+    },
+}
+
+/// What a name must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRule {
+    /// It names something in the folder: neither empty nor `.` or `..`.
+    Names,
+    /// It has at most [`MAX_NAME`] bytes.
+    Short,
+    /// It is none of this server's temporary files.
+    NotTemporary,
+    /// The system can have it.
+    Usable,
+    /// It has only the characters of [`NamePolicy::Portable`].
+    Portable,
+    /// It is no path.
+    NoPath,
+    /// A new one has no control characters, and of those that exist only the tab is taken as it is.
+    NoControl,
+    /// A new one does not read as what lists show of bytes that no new name has.
+    NoEscape,
 }
 
 /// The served folders, and the absolute paths that lead to them.
@@ -135,10 +169,15 @@ impl FilePath {
         if policy == NamePolicy::Paths {
             return FilePath::parse_path(text, folders).map_err(|problem| Error::InvalidName { problem });
         }
-        if admits(text, policy) {
-            Ok(FilePath { relative: text.into(), folder: None, sent: None, in_tree: false, outside: false })
-        } else {
-            Err(Error::InvalidName { problem: NameProblem::Policy })
+        match broken_rule(text, policy) {
+            Some(rule) => Err(Error::InvalidName { problem: NameProblem::Policy(rule) }),
+            None => Ok(FilePath {
+                relative: text.into(),
+                folder: None,
+                sent: None,
+                in_tree: false,
+                outside: false,
+            }),
         }
     }
 
@@ -179,8 +218,9 @@ impl FilePath {
             return Err(NameProblem::TooLong);
         }
         // A tab is in names that exist.
-        if !components.iter().all(|component| admits(&component.replace('\t', " "), NamePolicy::Any)) {
-            return Err(NameProblem::Policy);
+        let broken = |name: &&str| broken_rule(&name.replace('\t', " "), NamePolicy::Any);
+        if let Some(rule) = components.iter().find_map(broken) {
+            return Err(NameProblem::Policy(rule));
         }
         let relative = components.join("/");
         let sent = (relative != sent).then(|| sent.into());
@@ -236,15 +276,22 @@ impl FilePath {
 
 /// Whether `policy` allows `name` as a component.
 pub fn admits(name: &str, policy: NamePolicy) -> bool {
-    !name.is_empty()
-        && name.len() <= MAX_NAME
-        && !matches!(name, "." | "..")
-        && !temporary::is_temporary(name.as_bytes())
-        && is_usable_name(name.as_bytes())
-        && match policy {
-            NamePolicy::Portable => name.bytes().all(is_portable),
-            NamePolicy::Any | NamePolicy::Paths => !name.contains(|c: char| c == '/' || c.is_control()),
-        }
+    broken_rule(name, policy).is_none()
+}
+
+/// The rule by which `policy` does not allow `name` as a component.
+fn broken_rule(name: &str, policy: NamePolicy) -> Option<NameRule> {
+    let is_portable = policy != NamePolicy::Portable || name.bytes().all(is_portable);
+    let rules = [
+        (!matches!(name, "" | "." | ".."), NameRule::Names),
+        (!name.contains('/'), NameRule::NoPath),
+        (len_of_shown(name) <= MAX_NAME, NameRule::Short),
+        (!temporary::is_temporary(name.as_bytes()), NameRule::NotTemporary),
+        (is_portable, NameRule::Portable),
+        (!name.contains(char::is_control), NameRule::NoControl),
+        (is_usable_name(name.as_bytes()), NameRule::Usable),
+    ];
+    rules.into_iter().find(|(is_kept, _)| !is_kept).map(|(_, rule)| rule)
 }
 
 fn is_portable(byte: u8) -> bool {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::tools::walking::{Start, shown, shown_line, starts};
+use crate::tools::walking::{Start, shown, starts};
 use engine::Workspace;
 use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOptions, WalkStep};
-use sys::path::{root, told, with_slashes};
+use sys::path::{root, with_slashes};
 use text::glob::{GlobBudget, RootedGlob, is_literal};
 
 /// The longest time for all further walks, or reads of a large file, of one call.
@@ -80,8 +80,7 @@ impl<'n> Near<'n> {
                 };
                 if matches(&shown(walk.path_from_start())) && is_wanted() {
                     found.number += 1;
-                    let path = || [start.before.as_bytes(), walk.path_from_start()].concat();
-                    found.first.get_or_insert_with(|| told(&shown_line(&path())).into_owned());
+                    found.first.get_or_insert_with(|| start.line(walk.path_from_start()));
                 }
             }
         }

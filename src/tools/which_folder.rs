@@ -8,7 +8,7 @@ use super::{Call, OutputKinds, Reply};
 use engine::Workspace;
 use folder::{Control, FilePath, FolderPaths, Result};
 use sys::path::told;
-use text::shown::shown_line;
+use text::shown::in_one_line;
 
 /// Paths, or folders, that a line names at most.
 const NAMED: usize = 3;
@@ -55,7 +55,7 @@ fn paths(call: &dyn Call) -> impl Iterator<Item = &FilePath> {
 
 /// A path of the system as answers show it.
 fn shown(path: &str) -> String {
-    told(&shown_line(path.as_bytes())).into_owned()
+    told(&in_one_line(path)).into_owned()
 }
 
 fn add_note(reply: &mut Reply, line: String) {
@@ -96,7 +96,7 @@ fn with_lines(
     for (numbers, paths) in holders {
         let Some((first, others)) = numbers.split_first() else { continue };
         of_paths.extend(paths.iter().map(|path| (path, folder(first))));
-        let paths = named(paths.iter().map(|path| shown_line(path.as_bytes()).into_owned()));
+        let paths = named(paths.iter().map(|path| in_one_line(path).into_owned()));
         let line = format!(
             "[Several served folders have {paths}; this is of {}, not of {}. An absolute path says which]",
             folder(first),

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::failure::{Failure, check};
-use crate::support::{Folder, MB, on_both_as_nobody};
+use crate::support::{Folder, MB, on_both_as_nobody, on_both_with};
 
 fn abc(folder: &Folder) {
     folder.write("f", "a\nb\nc\n");
@@ -31,6 +31,32 @@ fn a_name_that_is_not_admitted_is_an_invalid_filename() {
         })
         .collect();
     check(&[], abc, &failures);
+}
+
+#[test]
+fn a_name_that_is_not_admitted_is_refused_with_the_rule() {
+    let long = "x".repeat(256);
+    let of_all = [
+        ("", "neither empty"),
+        ("..", "neither empty"),
+        ("a/b", "not paths"),
+        (&long, "at most 255 bytes"),
+        (".file-editor-tmp-0123456789abcdef", "the server's temporary files"),
+    ];
+    for (flag, more) in [
+        ("--names=portable", ("a b", "letters from a to z")),
+        ("--names=any", ("a\tb", "no control characters")),
+    ] {
+        on_both_with(&["--tools=lines", flag], abc, |server, _| {
+            for (name, rule) in of_all.into_iter().chain([more]) {
+                let text = server.tool("read_file", json!({ "name": name })).text;
+                assert!(
+                    text.starts_with("Error: Invalid filename format\n") && text.contains(rule),
+                    "{name:?}: {text}"
+                );
+            }
+        });
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
         let before = tree(folder.path());
         for (path, meant) in [
             (r"m\sub\new.py", "m/sub/new.py"),
+            (r"m\\sub\\new.py", "'m/sub/new.py'"),
             (r"src\a.rs", "src/a.rs"),
             (r"C:\Users\me\project\src\a.rs", "'src/a.rs'"),
             ("C:/project/src/new.rs", "'src/new.rs'"),
@@ -41,6 +42,9 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
             ("`src/a.rs`", "'src/a.rs'"),
             (" src/a.rs ", "'src/a.rs'"),
             ("src/a.rs:12", "'src/a.rs'"),
+            ("src/a.rs:12-20", r#"read_text_file {"path":"src/a.rs","start_line":12,"end_line":20}"#),
+            ("src/a.rs#L2", r#"read_text_file {"path":"src/a.rs","start_line":2,"end_line":2}"#),
+            ("src/a.rs#L2-L3", "start_line and end_line say which lines"),
             ("@src/a.rs", "'src/a.rs'"),
             ("~/project/src/a.rs", "'src/a.rs'"),
             ("~", "such as 'src/main.rs'"),
@@ -57,6 +61,50 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
         {
             let (is_error, text) = outcome(server, "read_text_file", &json!({ "path": path }));
             assert!(is_error && text.contains(&format!("similar name: {meant}")), "{path}: {text}");
+        }
+        for path in ["src/a.rs:1", "src/a.rs#L1"] {
+            for (tool, arguments) in [
+                ("read_text_file", json!({ "path": path })),
+                ("edit_file", json!({ "path": path, "edits": [{ "oldText": "a", "newText": "b" }] })),
+                ("get_file_info", json!({ "path": path })),
+            ] {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                let call = r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#;
+                assert!(
+                    is_error && text.contains("'src/a.rs' without line numbers") && text.contains(call),
+                    "{path}: {text}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn where_files_have_names_a_line_number_or_a_path_of_windows_makes_no_file_either() {
+    let fill = |folder: &Folder| {
+        folder.write("f.py", "one\ntwo\n");
+        put(folder, "d/x", "");
+    };
+    on_both_with(&["--tools=lines,exact", "--names=any"], fill, |server, folder| {
+        let before = folder.names();
+        for (name, advice) in [
+            (r"d\a", "it reads as 'd/a'"),
+            ("f.py:2", r#"read_file {"path":"f.py","start_line":1,"end_line":1}"#),
+            ("f.py#L1-L2", r#"read_file {"path":"f.py","start_line":0,"end_line":1}"#),
+        ] {
+            let created = json!([{ "old_text": "", "new_text": "x" }]);
+            for (tool, arguments) in [
+                ("edit_file", json!({ "name": name, "append": "x", "create_if_missing": true })),
+                ("file_edit", json!({ "path": name, "edits": created })),
+            ] {
+                let result = server.tool(tool, arguments);
+                assert!(result.is_error && result.text.contains(advice), "{tool} {name}: {}", result.text);
+            }
+            assert_eq!(folder.names(), before);
+        }
+        // Without such a folder or file it is a name like others.
+        for name in [r"e\a", "g.py:2"] {
+            server.ok("edit_file", json!({ "name": name, "append": "x", "create_if_missing": true }));
         }
     });
 }

@@ -171,7 +171,7 @@ fn a_name_with_line_breaks_is_one_line_of_every_list_and_is_taken_back_so() {
         std::fs::write(folder.path().join(OsStr::from_bytes(name)), "text\n").expect("a file");
     }
     let server = Stdio::start(&folder, &["--tools=filesystem,search,text.view"]).ready();
-    let shown = [r"a\x0a[FILE] forged.txt", r"b\x0d\x0a\x1b[2J", r"c\x0b\x85", "d"];
+    let shown = [r"a\x0a[FILE] forged.txt", r"b\x0d\x0a\x1b[2J", r"c\x0b\xc2\x85", "d"];
     let top = format!("{}/", named(folder.path()));
     let here = json!({ "path": "." });
     for (tool, arguments, before) in [
@@ -229,4 +229,107 @@ fn a_glob_finds_names_composed_in_another_way_and_names_as_lists_show_them() {
         let tree = server.ok("directory_tree", json!({ "path": ".", "excludePatterns": [pattern] }));
         assert!(!tree.contains(&found.replace('\\', "\\\\")), "{pattern}: {tree}");
     }
+}
+
+/// A file with a tab in its name and one whose name is what lists show of it, and the path of each that means it alone.
+const ALIKE: [(&[u8], &str); 2] = [(b"t\tb", r"\x74\x09\x62"), (br"t\x09b", r"t\x5cx09b")];
+
+fn alike(folder: &Folder) {
+    for (name, _) in ALIKE {
+        for path in [name.to_vec(), [b"d\xff/", name].concat()] {
+            let path = folder.path().join(OsStr::from_bytes(&path));
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, name).expect("a file");
+        }
+    }
+}
+
+#[test]
+fn no_two_names_are_shown_alike_and_each_is_taken_back_as_it_is_shown() {
+    let folder = Folder::new();
+    std::fs::write(folder.path().join(r"literal\x41"), "found\n").expect("a file");
+    std::fs::write(folder.path().join(OsStr::from_bytes(&[0xe9; 100])), "found\n").expect("a file");
+    std::fs::create_dir(folder.path().join(OsStr::from_bytes(br"d\xff"))).expect("a folder");
+    std::fs::write(folder.path().join(r"d\xff/x.rs"), "fn found() {}\n").expect("a file");
+    let other = Folder::new();
+    let dir = format!("--dir={}", other.path().display());
+    for flags in [&[][..], &[&*dir]] {
+        let tools = "--tools=filesystem,search,text.view";
+        let server = Stdio::start(&folder, &[&[tools], flags].concat()).ready();
+        let long = r"\xe9".repeat(100);
+        let shown = [long.as_str(), r"d\x5cxff/x.rs", r"literal\x5cx41"];
+        let walked = [
+            server.ok("glob", json!({ "pattern": "**", "sort": "path" })),
+            server.ok("grep", json!({ "pattern": "found", "output_mode": "files_with_matches" })),
+            server.ok("search_files", json!({ "path": ".", "pattern": "**" })),
+            server.ok("view", json!({ "filename": "." })),
+        ];
+        for text in &walked {
+            assert!(shown.iter().all(|path| text.contains(path)), "{text}");
+        }
+        for path in shown {
+            assert!(server.ok("read_text_file", json!({ "path": path })).contains("found"), "{path}");
+        }
+        // Below a folder that was given so, too.
+        for path in [r"d\x5cxff", r"d\xff"] {
+            let here = json!({ "path": path, "pattern": "**" });
+            for tool in ["glob", "search_files"] {
+                let text = server.ok(tool, here.clone());
+                let line = text.lines().find(|line| line.ends_with("x.rs")).expect("the file");
+                assert!(server.ok("read_text_file", json!({ "path": line })).contains("found"), "{line}");
+            }
+        }
+        let found = server.ok("glob", json!({ "pattern": r"literal\x5cx41" }));
+        assert!(found.contains(r"literal\x5cx41") && found.contains("1 match"), "{found}");
+    }
+}
+
+#[test]
+fn a_name_that_shows_another_one_is_refused_and_a_path_of_each_is_named() {
+    on_all(&[], alike, |server, folder| {
+        let before = tree(folder.path());
+        for (path, before_it) in [(r"t\x09b", ""), (r"d\xff/t\x09b", r"d\xff/")] {
+            for (tool, arguments) in [
+                ("delete_file", json!({ "path": path })),
+                ("read_text_file", json!({ "path": path })),
+                ("write_file", json!({ "path": path, "content": "x" })),
+                ("edit_file", json!({ "path": path, "edits": [{ "oldText": "t", "newText": "u" }] })),
+                ("move_file", json!({ "source": path, "destination": "elsewhere" })),
+                ("copy_file", json!({ "source": "t\tb", "destination": path })),
+            ] {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                let is_named = |(_, form): &(&[u8], &str)| {
+                    text.contains(&json!(format!("{before_it}{form}")).to_string())
+                };
+                assert!(is_error && ALIKE.iter().all(is_named), "{tool} {path}: {text}");
+            }
+            assert!(tree(folder.path()) == before, "something was changed");
+            for (name, form) in ALIKE {
+                let path = format!("{before_it}{form}");
+                let expected = (false, String::from_utf8_lossy(name).into_owned());
+                assert_eq!(outcome(server, "read_text_file", &json!({ "path": path })), expected);
+            }
+        }
+        let (is_error, text) = outcome(server, "delete_file", &json!({ "path": ALIKE[1].1 }));
+        assert!(!is_error, "{text}");
+        // Now only one may be meant.
+        assert_eq!(outcome(server, "read_text_file", &json!({ "path": r"t\x09b" })), (false, "t\tb".into()));
+    });
+}
+
+#[test]
+fn an_escape_leads_to_nothing_that_has_none_in_its_shown_name() {
+    let folder = Folder::new();
+    put(&folder, ".git/config", "secret\n");
+    let server = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+    for path in [r"\x2e\x67\x69\x74/config", r"\x2e\x2e/x", r"\x2e\x2e"] {
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": path })),
+            ("write_file", json!({ "path": path, "content": "x" })),
+        ] {
+            assert!(outcome(&server, tool, &arguments).0, "{tool} {path}");
+        }
+    }
+    let text = server.tool("write_file", json!({ "path": "\u{e9}/\\x7f", "content": "x" })).text;
+    assert!(text.contains("a new name has no \\xNN") && !text.contains("//"), "{text}");
 }

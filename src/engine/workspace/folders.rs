@@ -17,11 +17,10 @@ use folder::fs::spelling;
 use folder::fs::version::identity;
 use folder::fs::view::OpenFile;
 use folder::{Error, Result};
-use folder::{FilePath, FolderPaths};
-use sys::ffi::OsStrExt;
+use folder::{FilePath, FolderPaths, NameProblem};
 use sys::io::Errno;
 use sys::path::{told, usual};
-use text::shown::shown_line;
+use text::shown::has_escape;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -128,6 +127,13 @@ impl Folders {
     }
 
     fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
+        // What is shown so goes before what is called so, and both together are refused.
+        if has_escape(path.as_str())
+            && !switches::is_off("shown-alike")
+            && let Some(found) = self.find_respelled(path, want, freshness)?.filter(Found::exists)
+        {
+            return Ok(found);
+        }
         let (mut first, mut unknown, mut gone) = (None, None, None);
         for (number, root) in self.roots.iter().enumerate() {
             if path.folder().is_some_and(|only| only != number) {
@@ -197,19 +203,16 @@ impl Folders {
                         _ => {}
                     }
                 }
-                Spelling::Several(paths) => {
-                    let is_seen = |path: &&PathBuf| {
-                        !self.excludes.hides(path, false) && !self.excludes.hides(path, true)
-                    };
-                    let similar = paths
-                        .iter()
-                        .filter(is_seen)
-                        .map(|path| shown_line(path.as_os_str().as_bytes()).into_owned());
-                    return Err(Error::NotFound {
-                        name: path.sent().into(),
-                        similar: similar.collect(),
-                        above: None,
-                    });
+                Spelling::Several(candidates) => {
+                    let is_seen =
+                        |path: &Path| !self.excludes.hides(path, false) && !self.excludes.hides(path, true);
+                    let seen = candidates.into_iter().filter(|candidate| is_seen(&candidate.path));
+                    let similar: Vec<String> = seen.map(|candidate| candidate.unmistakable).collect();
+                    if has_escape(path.as_str()) && similar.len() > 1 {
+                        let problem = NameProblem::Several { paths: similar };
+                        return Err(Error::InvalidName { problem });
+                    }
+                    return Err(Error::NotFound { name: path.sent().into(), similar, above: None });
                 }
             }
         }

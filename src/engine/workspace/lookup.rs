@@ -46,7 +46,7 @@ impl Workspace {
             (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
             (_, error) => error,
         })?;
-        if path.is_in_tree() && !found.exists() && !found.excluded && !switches::is_off("foreign-new") {
+        if !found.exists() && !found.excluded && !switches::is_off("foreign-new") {
             self.folders.check_new(path, &found)?;
         }
         Ok(found)

@@ -3,7 +3,8 @@
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
 use folder::{Error, Result, foreign};
-use folder::{FilePath, NamePolicy, NameProblem};
+use folder::{FilePath, NamePolicy, NameProblem, NameRule};
+use text::shown::has_escape;
 
 impl Folders {
     /// The error for a path in none of the served folders.
@@ -15,45 +16,53 @@ impl Folders {
 
     /// What is here by the path that the missing `path` means.
     pub(super) fn meant_instead(&self, path: &FilePath) -> Option<String> {
-        if !path.is_in_tree() {
-            return None;
+        if let Some((bare, _)) = self.bare_file(path) {
+            return Some(bare.into());
         }
-        if let Some(bare) = self.bare_file(path) {
-            return Some(bare);
-        }
-        if !foreign::is_foreign_path(path.sent()) {
+        if !path.is_in_tree() || !foreign::is_foreign_path(path.sent()) {
             return None;
         }
         self.same_end(&foreign::plain(path.sent()).0)
     }
 
-    /// The file that `path` names if it is taken without what a text has around a path.
-    fn bare_file(&self, path: &FilePath) -> Option<String> {
-        let bare = foreign::bare(path.sent())?;
+    /// The file that `path` names if it is taken without what a text has around a path, and the lines that it names.
+    fn bare_file<'p>(&self, path: &'p FilePath) -> Option<(&'p str, Option<(u64, u64)>)> {
+        let (bare, lines) = foreign::bare_path(path.sent())?;
         let found = self.look(bare).filter(|found| !found.is_directory())?;
-        found.exists().then(|| bare.to_owned())
+        found.exists().then_some((bare, lines))
     }
 
     /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters, or
-    /// if the path is that of a file with quotes, blanks, `@` or a line number around it.
+    /// if the path is that of a file with quotes, blanks, `@` or a line number around it. Where files have names, a backslash is part
+    /// of one unless it reads as the path of an entry in a folder that is there.
     pub(super) fn check_new(&self, path: &FilePath, found: &Found) -> Result<()> {
         let (place, real) = (&found.place, found.real_path(path));
         let new = place.missing.iter().chain([&place.name]);
         let is_first = real.iter().count() == place.missing.len() + 1;
         let refused = |problem| Err(Error::InvalidName { problem });
-        if let Some(meant) = self.bare_file(path) {
-            return refused(NameProblem::Foreign { meant: Some(meant) });
+        if let Some((bare, lines)) = self.bare_file(path) {
+            return refused(NameProblem::Foreign { meant: Some(bare.into()), lines });
+        }
+        if !path.is_in_tree() {
+            let (plain, _) = foreign::plain(path.sent());
+            return match plain.rsplit_once('/') {
+                Some((folder, _)) if self.has(folder) => refused(NameProblem::InFolder { path: plain }),
+                _ => Ok(()),
+            };
         }
         for (nth, name) in new.enumerate() {
             // A name that is no text was found by the folder's list.
             let name = name.to_str().unwrap_or_default();
+            if has_escape(name) {
+                return refused(NameProblem::Policy(NameRule::NoEscape));
+            }
             if foreign::is_foreign(name, is_first && nth == 0) {
                 let (plain, has_root) = foreign::plain(path.sent());
                 let meant = if has_root { self.same_end(&plain) } else { Some(plain) };
-                return refused(NameProblem::Foreign { meant });
+                return refused(NameProblem::Foreign { meant, lines: None });
             }
             if name.contains(char::is_control) {
-                return refused(NameProblem::Policy);
+                return refused(NameProblem::Policy(NameRule::NoControl));
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use folder::{Control, Error};
 use folder::{EntryKind, Walk, WalkOptions, WalkStep};
 use folder::{FilePath, NamePolicy};
 use sys::path::{is_absolute, told, with_slashes};
-use text::shown::shown_line;
+use text::shown::{in_one_line, shown_line};
 
 /// Maximum number of paths that the error for a missing file names.
 const MAX_SIMILAR: usize = 5;
@@ -119,7 +119,7 @@ impl Workspace {
         let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
         let names = list::names::similar_names(&place.dir, &name, policy, found.may_be_folder());
         let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        let shown = |name: String| shown_line((folder.clone() + &name).as_bytes()).into_owned();
+        let shown = |name: String| format!("{}{}", in_one_line(&folder), shown_line(name.as_bytes()));
         names.into_iter().filter(|name| !hides(name)).map(shown).collect()
     }
 

@@ -1,6 +1,7 @@
 //! Another spelling of a path that leads to nothing: its names composed in another way (NFC, NFD), or as lists show them.
 //!
-//! A name that looks like another one is not made beside it, because no client could tell the two apart.
+//! A name that looks like another one is not made beside it, because no client could tell the two apart. What is the name of one entry and
+//! shows another one names neither.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,9 +12,9 @@ use unicode_normalization::UnicodeNormalization;
 use super::resolve::{LastLink, ResolvedPath, stat_entry};
 use super::temporary;
 use sys::fd::OwnedFd;
-use sys::ffi::OsStringExt;
+use sys::ffi::{OsStrExt, OsStringExt};
 use sys::fs::Dir;
-use text::shown::{shown, shown_line};
+use text::shown::{has_escape, shown_in_full, shown_line};
 
 /// What a path may mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,8 +23,17 @@ pub enum Spelling {
     AsSent,
     /// This path, with the names that folders list, as far as they have such names.
     Other(PathBuf),
-    /// One of these paths.
-    Several(Vec<PathBuf>),
+    /// One of these.
+    Several(Vec<Candidate>),
+}
+
+/// An entry that a path may mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// Its path below the served folder.
+    pub(crate) path: PathBuf,
+    /// A path of a client that means it alone.
+    pub(crate) unmistakable: String,
 }
 
 /// The spelling of `path` below `root` that its folders have. Folders are read only where a name of the path has other spellings and is
@@ -37,8 +47,9 @@ pub fn spelling(root: &Arc<OwnedFd>, path: &Path) -> Spelling {
             Some(Some(mut others)) => match (others.pop(), others.is_empty()) {
                 (Some(other), true) => found.push(other),
                 (Some(other), false) => {
+                    let sent = name.to_str().unwrap_or_default();
                     let all = others.into_iter().chain([other]);
-                    return Spelling::Several(all.map(|other| found.join(other)).collect());
+                    return Spelling::Several(all.map(|name| candidate(&found, sent, &name)).collect());
                 }
                 (None, _) => {
                     found.push(name);
@@ -54,15 +65,27 @@ pub fn spelling(root: &Arc<OwnedFd>, path: &Path) -> Spelling {
 
 /// Whether a name that is not this one may be meant by it.
 fn has_other_spellings(name: &str) -> bool {
-    !name.is_ascii() || name.contains("\\x")
+    !name.is_ascii() || has_escape(name)
 }
 
-/// The names in `folder` below `root` that `sent` may mean. `None` if it is one of them, or the folder cannot be read.
+fn candidate(folder: &Path, sent: &str, name: &OsStr) -> Candidate {
+    let shown = shown_line(name.as_bytes());
+    let in_full = if shown == sent { shown_in_full(name.as_bytes()) } else { None };
+    let mut unmistakable = shown_line(folder.as_os_str().as_bytes()).into_owned();
+    if !unmistakable.is_empty() {
+        unmistakable.push('/');
+    }
+    unmistakable.push_str(in_full.as_deref().unwrap_or(&shown));
+    Candidate { path: folder.join(name), unmistakable }
+}
+
+/// The names in `folder` below `root` that `sent` may mean. `None` if it is one of them and shows no other, or the folder cannot be read.
 fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsString>> {
     let place = ResolvedPath::find_entry(root, folder, LastLink::Follow).ok()?;
     place.stat?;
     let folder = place.open_folder().ok()?;
-    if stat_entry(&folder, OsStr::new(sent)).is_ok() {
+    let is_there = stat_entry(&folder, OsStr::new(sent)).is_ok();
+    if is_there && !has_escape(sent) {
         return None;
     }
     let composed: String = sent.nfc().collect();
@@ -74,14 +97,27 @@ fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsStr
             names.push(OsString::from_vec(name.to_vec()));
         }
     }
+    // Of a name that is there, only what it shows is another one.
+    if is_there {
+        names.retain(|name| name != sent && shows(sent, name.as_bytes()));
+        if names.is_empty() {
+            return None;
+        }
+        names.push(sent.into());
+    }
     Some(names)
 }
 
 fn means(sent: &str, composed: &str, name: &[u8]) -> bool {
     match std::str::from_utf8(name) {
         Ok(name) if !name.is_ascii() && name.nfc().eq(composed.chars()) => true,
-        _ => sent.contains("\\x") && (shown(name) == sent || shown_line(name) == sent),
+        _ => shows(sent, name),
     }
+}
+
+/// Whether `sent` is what lists show of `name`, or what errors do where that is the name of another entry.
+fn shows(sent: &str, name: &[u8]) -> bool {
+    has_escape(sent) && (shown_line(name) == sent || shown_in_full(name).as_deref() == Some(sent))
 }
 
 #[cfg(test)]
@@ -89,7 +125,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use sys::ffi::OsStrExt;
 
     fn folder(names: &[&[u8]]) -> (tempfile::TempDir, Arc<OwnedFd>) {
         let dir = tempfile::tempdir().unwrap();
@@ -137,5 +172,28 @@ mod tests {
         assert_eq!(other(&root, r"a\x09b"), Some(b"a\tb".to_vec()));
         assert_eq!(spelling(&root, Path::new(r"literal\x41")), Spelling::AsSent);
         assert_eq!(spelling(&root, Path::new(r"caf\xe8")), Spelling::AsSent);
+        assert_eq!(other(&root, r"literal\x5cx41"), Some(br"literal\x41".to_vec()));
+        // Neither a folder above nor a name without an escape has another spelling.
+        for sent in [r"\x2e\x2e", r"\x2e", r"\x6c\x69\x74\x65\x72\x61\x6c"] {
+            assert_eq!(spelling(&root, Path::new(sent)), Spelling::AsSent, "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_shows_another_one_means_neither_and_each_has_a_path_of_its_own() {
+        let (_dir, root) = folder(&[b"d/t\tb", br"d/t\x09b"]);
+        let Spelling::Several(candidates) = spelling(&root, Path::new(r"d/t\x09b")) else {
+            panic!("one is chosen")
+        };
+        let mut paths: Vec<_> = candidates
+            .into_iter()
+            .map(|candidate| (candidate.path.into_os_string().into_vec(), candidate.unmistakable))
+            .collect();
+        paths.sort();
+        let expected = [(b"d/t\tb".to_vec(), r"d/\x74\x09\x62"), (br"d/t\x09b".to_vec(), r"d/t\x5cx09b")];
+        assert_eq!(paths, expected.map(|(path, sent)| (path, sent.to_owned())));
+        for (path, sent) in paths {
+            assert_eq!(other(&root, &sent), Some(path), "{sent}");
+        }
     }
 }

@@ -47,7 +47,7 @@ fn our_temporary_files_have_no_name() {
         assert!(!is_admitted(&name, policy));
         assert!(is_admitted(".file-editor-tmp-notes", policy), "a user's");
     }
-    assert_eq!(path(&format!("a/{name}/b")), Err(NameProblem::Policy));
+    assert_eq!(path(&format!("a/{name}/b")), Err(NameProblem::Policy(NameRule::NotTemporary)));
 }
 
 #[test]
@@ -126,9 +126,14 @@ fn other_paths_are_refused_with_the_reason() {
     for text in ["..", "../x", "a/../b", "a/..", "/srv/a/../x"] {
         assert_eq!(path(text), Err(NameProblem::Parent), "{text}");
     }
-    for text in ["a\0b", "a\nb/c", "a/\u{7f}", &format!("a/{}", "x".repeat(256))] {
-        assert_eq!(path(text), Err(NameProblem::Policy), "{text:?}");
+    for text in ["a\0b", "a\nb/c", "a/\u{7f}"] {
+        assert_eq!(path(text), Err(NameProblem::Policy(NameRule::NoControl)), "{text:?}");
     }
+    let of_len = |len: usize| format!("a/{}", "x".repeat(len));
+    assert_eq!(path(&of_len(256)), Err(NameProblem::Policy(NameRule::Short)));
+    // What stands for one byte of a name counts as one.
+    assert!(path(&format!("a/{}", "\\xe4".repeat(255))).is_ok());
+    assert_eq!(path(&format!("a/{}", "\\xe4".repeat(256))), Err(NameProblem::Policy(NameRule::Short)));
     for text in ["/", "/etc/passwd", "/srv", "/srv/ab", "/srv/aa/x"] {
         let served = ["/srv/a", "/srv/b", "/srv/b/inner"].map(PathBuf::from).to_vec();
         assert_eq!(path(text), Err(NameProblem::Outside { folders: served, meant: None }), "{text}");

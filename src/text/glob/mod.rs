@@ -43,7 +43,7 @@ pub use rooted::{RootedGlob, is_literal, with_literal_brackets};
 use sequence::{Sequence, components};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::shown::shown_line;
+use crate::shown::{has_escape, in_one_line, is_escape, shown_line};
 
 /// Longest pattern, in UTF-16 units; a longer one matches nothing.
 const MAX_PATTERN: usize = 1 << 16;
@@ -58,7 +58,7 @@ pub struct Glob {
     negated: bool,
     /// Matches the empty path only.
     empty: bool,
-    /// The alternatives for a path in the spelling of [`spelled`]; empty if it matches no more paths there.
+    /// The alternatives for a path in its [`spellings`](Glob::spellings); empty if it matches no more paths there.
     spelled: Vec<Sequence>,
 }
 
@@ -85,8 +85,11 @@ impl Glob {
             for text in braces::expand(pattern, budget)? {
                 glob.alternatives.push(Sequence::parse(&text, budget)?);
             }
-            if !pattern.is_ascii() || pattern.contains("\\x") {
-                for text in braces::expand(&with_literal_escapes(&spelled(pattern)), budget)? {
+            if !pattern.is_ascii() || has_escape(pattern) {
+                for text in braces::expand(
+                    &with_literal_escapes(&in_one_line(pattern).nfc().collect::<String>()),
+                    budget,
+                )? {
                     glob.spelled.push(Sequence::parse(&text, budget)?);
                 }
                 // What a part of the pattern leaves out is left out in each spelling.
@@ -104,7 +107,7 @@ impl Glob {
             return self.negated || self.empty && path.is_empty();
         }
         let is_matched = any_matches(&self.alternatives, path)
-            || !self.spelled.is_empty() && any_matches(&self.spelled, &spelled(path));
+            || self.spellings(path).any(|spelling| any_matches(&self.spelled, &spelling));
         is_matched != self.negated
     }
 
@@ -116,7 +119,15 @@ impl Glob {
         };
         self.negated
             || may(&self.alternatives, folder)
-            || !self.spelled.is_empty() && may(&self.spelled, &spelled(folder))
+            || self.spellings(folder).any(|spelling| may(&self.spelled, &spelling))
+    }
+
+    /// A path as lists show it, in the form NFC. What stands in it as `\xNN` is a byte that is no UTF-8, or the name.
+    fn spellings(&self, path: &str) -> impl Iterator<Item = String> {
+        let composed = |path: &str| path.nfc().collect::<String>();
+        let first = (!self.spelled.is_empty()).then(|| composed(&in_one_line(path)));
+        let second = (first.is_some() && has_escape(path)).then(|| composed(&shown_line(path.as_bytes())));
+        first.into_iter().chain(second)
     }
 }
 
@@ -129,20 +140,12 @@ fn any_matches(alternatives: &[Sequence], path: &str) -> bool {
     })
 }
 
-/// A path as lists show it, in the form NFC.
-fn spelled(path: &str) -> String {
-    shown_line(path.as_bytes()).nfc().collect()
-}
-
 /// A pattern in which `\xNN`, as lists show a character or byte, stands for itself.
 fn with_literal_escapes(pattern: &str) -> String {
     let (mut text, mut rest) = (String::with_capacity(pattern.len() + 4), pattern);
     while let Some((before, behind)) = rest.split_once('\\') {
         text.extend([before, "\\"]);
-        let is_shown = behind
-            .strip_prefix('x')
-            .and_then(|hex| hex.get(..2))
-            .is_some_and(|hex| hex.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+        let is_shown = is_escape(&rest[before.len()..]);
         let taken = if is_shown { 0 } else { behind.chars().next().map_or(0, char::len_utf8) };
         text.push_str(if is_shown { "\\" } else { &behind[..taken] });
         rest = &behind[taken..];

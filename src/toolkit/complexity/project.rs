@@ -32,8 +32,8 @@ pub struct ProjectFile {
 pub struct FilePlace {
     /// The number of its served folder, 0-based.
     pub folder: usize,
-    /// Its path below the served folder. What is not UTF-8 in it is replaced.
-    pub path: String,
+    /// Its path below the served folder.
+    pub path: Vec<u8>,
     /// Bytes of the path of the folder in which the walk began, with its slash.
     pub base: usize,
 }
@@ -175,13 +175,15 @@ pub fn scores(
     control: &Control,
 ) -> Result<(HashMap<String, f64>, Option<Unanalysed>)> {
     let project = analyse_project(workspace, Some(path), &Language::ALL, control)?;
-    let score = |file: &ProjectFile| (file.place.path_from_start().to_owned(), file.report.total_score());
+    let score = |file: &ProjectFile| {
+        (String::from_utf8_lossy(file.place.path_from_start()).into_owned(), file.report.total_score())
+    };
     Ok((project.files.iter().map(score).collect(), project.late))
 }
 
 impl FilePlace {
     /// Its path below the folder in which the walk began.
-    pub fn path_from_start(&self) -> &str {
+    fn path_from_start(&self) -> &[u8] {
         self.path.get(self.base..).unwrap_or(&self.path)
     }
 }
@@ -189,7 +191,7 @@ impl FilePlace {
 impl ProjectReport {
     fn add(&mut self, file: AnalysedFile) {
         let AnalysedFile { folder, path, base, outcome } = file;
-        let place = FilePlace { folder, path: String::from_utf8_lossy(&path).into_owned(), base };
+        let place = FilePlace { folder, path, base };
         let refusal = match outcome {
             FileOutcome::Analysed(made) => match kept(made.as_ref()) {
                 Some(KeptReport { language, report: Ok(report) }) => {

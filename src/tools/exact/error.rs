@@ -97,6 +97,8 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
 fn other(path: &str, edits: usize, error: &Error, guide: Guide) -> (String, Members) {
     let text = match error {
         Error::InvalidArguments { problem, .. } if problem == NO_EDITS => format!("Error: {NO_EDITS}"),
+        // Such a call is one of a tool with another number of the first line.
+        Error::InvalidName { .. } | Error::NotFound { .. } => ErrorText::of(error, guide, 0).text(),
         error => ErrorText::of(error, Guide { base: LineBase::One, ..guide }, 0).text(),
     };
     let message = text.lines().next().unwrap_or_default().trim_start_matches("Error: ").to_owned();

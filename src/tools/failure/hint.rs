@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::Guide;
 use crate::tools::{LineBase, command_failure, encoding_failure};
-use folder::{Error, MAX_COMPONENTS, MAX_PATH, MissingFile, NameProblem, Occupant};
+use folder::{
+    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, bare_path,
+};
 use text::encoding::{EncodingChoice, Likely};
 
 /// Maximum number of characters of a line that an error quotes.
@@ -36,7 +38,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
             Some(lines_there_are(*total, base))
         }
-        Error::InvalidName { problem } => name_hint(problem),
+        Error::InvalidName { problem } => name_hint(problem, guide),
         Error::GitFolder { .. } => {
             Some(
                 "Nothing is written in a folder of git (.git, or one with HEAD, objects and refs), and no new one is made, because git runs \
@@ -193,9 +195,9 @@ fn occupied(name: &str, occupant: &Occupant, guide: Guide) -> String {
     format!("Nothing was changed. {}", way_out.as_deref().unwrap_or("Give another path."))
 }
 
-fn name_hint(problem: &NameProblem) -> Option<String> {
+fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
     match problem {
-        NameProblem::Policy => None,
+        NameProblem::Policy(rule) => Some(rule_of_names(*rule)),
         NameProblem::Parent => {
             Some("Give the path without '..': relative to the folder, or absolute.".into())
         }
@@ -210,7 +212,21 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
                 None => outside,
             })
         }
-        NameProblem::Foreign { meant } => {
+        NameProblem::Several { paths } => {
+            let paths: Vec<String> = paths.iter().map(|path| json!(path).to_string()).collect();
+            Some(format!(
+                "Several entries may be meant. In JSON, give one of the paths {}.",
+                paths.join(", ")
+            ))
+        }
+        NameProblem::InFolder { path } => Some(format!(
+            "Nothing was created: it reads as '{path}', and that folder exists. This server takes names, not paths; the operator can \
+             allow paths with --names=paths."
+        )),
+        NameProblem::Foreign { meant: Some(meant), lines: Some(lines) } => {
+            Some(format!("Nothing was created. {}", with_lines(meant, *lines, guide)))
+        }
+        NameProblem::Foreign { meant, .. } => {
             let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
                 and no quotes, blanks, '@' or line number around them.";
             Some(match meant {
@@ -221,8 +237,49 @@ fn name_hint(problem: &NameProblem) -> Option<String> {
     }
 }
 
+/// What a name must be, by this rule.
+fn rule_of_names(rule: NameRule) -> String {
+    match rule {
+        NameRule::Names => "A name is neither empty nor '.' or '..'.".into(),
+        NameRule::Short => format!("A name has at most {MAX_NAME} bytes."),
+        NameRule::NotTemporary => {
+            "Names such as .file-editor-tmp-0123456789abcdef are those of the server's temporary files.".into()
+        }
+        NameRule::Usable => "The system of the server has no such name.".into(),
+        NameRule::Portable => "A name has only letters from a to z, digits, '.', '_' and '-'. The operator can allow others with \
+            --names=any."
+            .into(),
+        NameRule::NoPath => {
+            "Files have names here, not paths. The operator can allow paths with --names=paths.".into()
+        }
+        NameRule::NoControl => "A new name has no control characters, tabs included. One that exists is taken as lists show it, \
+            with \\xNN."
+            .into(),
+        NameRule::NoEscape => "Nothing that exists is shown so, and a new name has no \\xNN, which stands for a control character or a \
+            byte that is no UTF-8."
+            .into(),
+    }
+}
+
+/// What to send instead of the path of the file `name` with line numbers behind it.
+fn with_lines(name: &str, (first, last): (u64, u64), guide: Guide) -> String {
+    let base = |line: u64| (line.max(1) - 1).saturating_add(guide.base.first());
+    let (path, first, last) = (json!(name), base(first), base(last.max(first)));
+    let lines = format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#);
+    let reader = ["read_text_file", "view", "read_file"].into_iter().find(|tool| guide.offered.has(tool));
+    let read = reader.map(|tool| format!(" Read the lines with {tool} {lines}.")).unwrap_or_default();
+    format!(
+        "Give the path '{name}' without line numbers: start_line and end_line say which lines are read.{read}"
+    )
+}
+
 /// Names like the missing `name`, or else how to see which there are.
 fn near_names(name: &str, similar: &[String], above: Option<&str>, guide: Guide) -> Option<String> {
+    if let Some((bare, Some(lines))) = bare_path(name)
+        && similar.first().is_some_and(|first| first == bare)
+    {
+        return Some(with_lines(bare, lines, guide));
+    }
     match similar {
         [] => Some(format!("Use {} to see which files there are.", guide.lister(name, above)?)),
         similar => Some(format!("Files with a similar name: {}", similar.join(", "))),

@@ -8,7 +8,7 @@ use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
 use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
-use crate::tools::walking::{Listed, Patterns, exclude_globs, shown_line, starts};
+use crate::tools::walking::{Listed, Patterns, absolute_line, exclude_globs, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
 use engine::Workspace;
 use folder::{Control, EntryKind, Error, FilePath, Result, WalkOptions};
@@ -83,8 +83,7 @@ impl Call for SearchFiles {
             exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
         let listed = Listed { workspace, tool: TOOL.name, folder: path, arguments: &self.key };
         let after = listed.behind(cursor.as_ref())?;
-        let base = workspace.absolute(path)?;
-        let mut line = with_slashes(&base.to_string_lossy()).into_owned();
+        let mut line = absolute_line(workspace, path)?;
         line.push('/');
         let base_len = line.len();
         let (mut list, mut links) = (LimitedText::new(self.limit), 0);
@@ -108,8 +107,8 @@ impl Call for SearchFiles {
                 return false;
             }
             line.truncate(base_len);
-            line.push_str(met.path);
-            list.push_line(&told(&shown_line(line.as_bytes())))
+            line.push_str(&shown_line(walk.path_from_start()));
+            list.push_line(&told(&line))
         });
         let reached = match reached {
             Err(error @ Error::NotFound { .. }) => {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::pattern::Pattern;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::near::Near;
-use crate::tools::walking::{Start, shown_line};
+use crate::tools::walking::{Start, in_one_line};
 use engine::Workspace;
 use folder::{Control, EntryKind, FilePath, NamePolicy, Result, WalkOptions};
 use sys::path::told;
@@ -75,7 +75,7 @@ fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
     for start in starts {
         let path = start.before.trim_end_matches('/');
         let root = path.len() - start.folder.as_str().len().min(path.len());
-        let line = |end: usize| told(&shown_line(&path.as_bytes()[..end])).into_owned();
+        let line = |end: usize| told(&in_one_line(&path[..end])).into_owned();
         let ends = path.bytes().enumerate().skip(root).filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
         for end in ends.chain([path.len()]) {
             let Ok(above) = FilePath::parse(&path[..end], NamePolicy::Paths, workspace.folder_paths()) else {
@@ -104,7 +104,7 @@ fn is_folder(pattern: &Pattern, workspace: &Workspace, starts: &[Start]) -> Opti
         is_folder.then(|| {
             format!(
                 "[{} is a folder; find the files in it with glob {}]",
-                told(&shown_line(path.as_bytes())),
+                told(&in_one_line(&path)),
                 json!({ "pattern": told(&format!("{path}/**")) })
             )
         })

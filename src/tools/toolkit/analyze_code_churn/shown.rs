@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::tools::balance::several;
 use crate::tools::toolkit::page_start::PageStart;
-use crate::tools::walking::{shown, shown_line};
+use crate::tools::walking::{in_one_line, shown, shown_line};
 use ::toolkit::churn::{AuthorCommits, Churn, FileChurn, HotSpot, MOST_OLDER, Uncounted};
 use engine::Unanalysed;
 use sys::path::told;
@@ -73,7 +73,7 @@ impl<'c> Shown<'c> {
 
     /// The same on one line.
     pub(super) fn path_line(&self, file: &FileChurn) -> String {
-        shown_line(self.path(file).as_bytes()).into_owned()
+        told(&format!("{}{}", in_one_line(&self.before), shown_line(&file.path))).into_owned()
     }
 
     /// The complexity of a file that exists.
@@ -137,5 +137,5 @@ pub(super) fn tenth(number: f64) -> f64 {
 
 /// Name and address of an author, on one line.
 pub(super) fn author_text(of: &AuthorCommits) -> String {
-    shown_line(format!("{} <{}>", of.author.name, of.author.email).as_bytes()).into_owned()
+    in_one_line(&format!("{} <{}>", of.author.name, of.author.email)).into_owned()
 }

@@ -141,7 +141,7 @@ impl<'p> Findings<'p> {
 
     /// The path of a file as other tools take it: absolute if there are several served folders.
     pub(super) fn path(&self, place: &FilePlace) -> String {
-        path_line_in(self.folders.folders(), place.folder, place.path.as_bytes())
+        path_line_in(self.folders.folders(), place.folder, &place.path)
     }
 
     pub(super) fn totals(&self) -> Totals {
