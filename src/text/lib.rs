@@ -15,6 +15,7 @@ pub mod glob;
 pub mod line_diff;
 pub mod line_edit;
 pub mod lines;
+pub mod omission;
 pub mod packed;
 pub mod shown;
 pub mod splice;

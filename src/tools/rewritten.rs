@@ -16,6 +16,14 @@ pub(super) fn done_line(done: String, rewritten: &Rewritten) -> String {
     }
 }
 
+/// What an edit by the letter says of a line that it put in, if that may stand for text that is lost now.
+pub(super) fn omission_note(line: &str) -> String {
+    let line = super::shortened(line);
+    format!(
+        "Note: the new text has the line `{line}` as it was sent. If it stands for text, that text was not kept: write it out.\n"
+    )
+}
+
 /// The lines, if there is anything to say.
 pub(super) fn rewritten_note(rewritten: &Rewritten) -> Option<String> {
     let lines: Vec<String> =

@@ -17,6 +17,7 @@ mod joined; // the pages of random calls, put together
 mod links; // links in trees
 mod media; // read_media_file: what bytes are; what is no text, and folders, named as such
 mod offers; // which tools are offered, --read-only, --structured
+mod omissions; // lines of a new text that stand for text of the file
 mod out_of_time; // lists whose time is up
 mod paths; // spellings of paths, several folders, the command line
 mod several; // several served folders: where new entries go, what is ambiguous, one that is gone

@@ -12,6 +12,7 @@ use text::encoded_edit::{InParts, Rewrite, Rewritten, rewrite};
 use text::encoding::EncodingChoice;
 use text::line_edit::{self, LineEdits};
 use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
+use text::omission::{omission, omission_problem};
 use text::splice::{EditPlan, Splice};
 
 /// Edits by lines. Their tool writes no text in another encoding than UTF-8.
@@ -72,7 +73,11 @@ impl Workspace {
     ) -> Result<Changed<Rewritten>> {
         let options = ChangeOptions { create: true, any_bytes: true, in_parts: None, ..options.clone() };
         self.change(path, &options, control, |_, old| {
-            let Rewrite { content, report, .. } = rewrite(choice, path.sent(), old, content)?;
+            let Rewrite { content, was, report } = rewrite(choice, path.sent(), old, content)?;
+            if let Some(line) = was.and_then(|encoding| omission(&content, old, encoding)) {
+                let problem = omission_problem(line);
+                return Err(Error::InvalidArguments { at: "content".into(), problem });
+            }
             let encoding = report.encoding.encoding;
             let bytes = report.encoding.encode_whole(&content);
             let bytes = bytes.map_err(|lacking| Error::Unencodable { encoding, lacking, in_part: false })?;

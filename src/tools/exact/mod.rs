@@ -15,13 +15,15 @@ use std::path::Path;
 
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
+use crate::tools::rewritten::omission_note;
 use crate::tools::{Call, Guide, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, ToolNames};
 use engine::{ChangeOptions, Workspace};
-use folder::{Control, Error, FilePath, NamePolicy, NameProblem, Result};
+use folder::{Control, Error, FilePath, NamePolicy, NameProblem, NameRule, Result};
 use sys::path::{is_absolute, with_slashes};
 use text::diff::{Diff, unified};
 use text::encoded_edit::InParts;
-use text::encoding::EncodingChoice;
+use text::encoding::{Encoding, EncodingChoice};
+use text::omission::omission;
 use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
 
 /// Maximum number of edits in one call.
@@ -174,11 +176,15 @@ impl Argument for Place {
             Some(("", name)) => (Some("/".to_owned()), name),
             // With the slash, because a drive without one is another folder.
             Some((folder, name)) if is_absolute(&slashed) => (Some(format!("{folder}/")), name),
-            Some(_) => return Err(Error::InvalidName { problem: NameProblem::Policy }),
+            Some(_) => return Err(not_in_folder()),
         };
         let name = value.options().path(name)?;
         Ok(Place { sent: path, folder, name })
     }
+}
+
+fn not_in_folder() -> Error {
+    Error::InvalidName { problem: NameProblem::Policy(NameRule::NoPath) }
 }
 
 /// The edits of one call. A call without edits has a message of its own (contract 5).
@@ -305,12 +311,14 @@ struct Done {
     diff: Diff,
     changed: bool,
     created: bool,
+    /// What to say of a line that may stand for text left out.
+    omission: Option<String>,
 }
 
 impl FileEdit {
     fn edit(&self, workspace: &Workspace, control: &Control) -> Result<Done> {
         if self.place.folder.as_ref().is_some_and(|folder| !workspace.is_at(Path::new(folder))) {
-            return Err(Error::InvalidName { problem: NameProblem::Policy });
+            return Err(not_in_folder());
         }
         let (name, create) = (&self.place.name, self.edits.create());
         let passages = if self.dry_run { PREVIEWS } else { 0 };
@@ -321,15 +329,17 @@ impl FileEdit {
                 return Ok(None);
             };
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
+            let mut new = self.edits.edits().iter().map(|edit| &*edit.new_text);
+            let omission = new.find_map(|text| omission(text, old, Encoding::Utf8)).map(omission_note);
             let changed = !planned.plan.changes_nothing();
-            Ok(Some((planned.plan, (planned.applied, diff, changed, planned.held))))
+            Ok(Some((planned.plan, (planned.applied, diff, changed, omission, planned.held))))
         };
         let options = ChangeOptions { create, in_parts: Some(OF_TEXTS), ..ChangeOptions::default() };
         let done = match self.dry_run {
             true => workspace.dry_run(name, &options, control, plan)?,
             false => workspace.change(name, &options, control, plan)?,
         };
-        let ((applied, diff, changed, _held), created) = (done.report, done.created);
-        Ok(Done { applied, diff, changed, created })
+        let ((applied, diff, changed, omission, _held), created) = (done.report, done.created);
+        Ok(Done { applied, diff, changed, created, omission })
     }
 }

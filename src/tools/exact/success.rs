@@ -25,7 +25,8 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
     // A write to a String cannot fail.
     let _ = writeln!(text, "Edits applied: {}", done.applied.len());
     let _ = writeln!(text, "Total replacements: {total}");
-    let _ = writeln!(text, "File created: {}", done.created);
+    let created = if dry_run { "File would be created" } else { "File created" };
+    let _ = writeln!(text, "{created}: {}", done.created);
     if done.applied.len() <= TOLD {
         for (number, edit) in done.applied.iter().enumerate() {
             let line = edit.line + 1;
@@ -36,6 +37,7 @@ fn text(name: &str, done: &Done, dry_run: bool) -> String {
     if !done.changed && !done.created {
         text.push_str("The text is the same as before.\n");
     }
+    done.omission.iter().for_each(|note| text.push_str(note));
     text.truncate(text.trim_end_matches('\n').len());
     push_diff(&mut text, &done.diff);
     text

@@ -11,9 +11,10 @@ use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool}
 use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoded_edit::plan_decoded;
-use text::encoding::EncodingChoice;
+use text::encoding::{Encoding, EncodingChoice};
 use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
 use text::lines::LineIndex;
+use text::omission::{omission, omission_problem};
 use text::text_edit::{TextEdit, TextEdits, TextLimits};
 use text::tolerant::{self, TolerantEdits};
 
@@ -219,11 +220,15 @@ impl EditFile {
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
                 let planned = in_text(index, old, true)?;
+                self.check_omissions(old, Encoding::Utf8)?;
                 return Ok(planned.map(|(plan, report)| (plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
             let planned =
                 plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, decoded)?;
+            if let Some(planned) = &planned {
+                self.check_omissions(old, planned.text.encoding)?;
+            }
             Ok(planned.map(|planned| (planned.plan, (planned.report, Some((planned.text, planned.held))))))
         };
         let changed = match self.dry_run {
@@ -243,6 +248,15 @@ impl EditFile {
             (places, None) => (self.in_one_line(places), meta),
         };
         Ok(Reply { meta, note, ..content(text, wanted) })
+    }
+
+    /// Refuses a new text in which a line stands for text of the file.
+    fn check_omissions(&self, old: &[u8], encoding: Encoding) -> Result<()> {
+        let of_edit = |(number, edit): (usize, &TextEdit)| {
+            let problem = omission_problem(omission(&edit.new_text, old, encoding)?);
+            Some(Error::InvalidArguments { at: format!("edits[{number}].newText"), problem })
+        };
+        self.edits.edits().iter().enumerate().find_map(of_edit).map_or(Ok(()), Err)
     }
 
     fn in_one_line(&self, places: usize) -> String {

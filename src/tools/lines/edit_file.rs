@@ -2,11 +2,14 @@
 
 use crate::tools::arguments::{Argument, Keyword, Later, Line, List, Request, Takes, Text, Value, arguments};
 use crate::tools::diff_text::{MAX_DIFF, push_diff};
+use crate::tools::rewritten::omission_note;
 use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
 use engine::{Edited, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use text::diff::{Diff, unified};
+use text::encoding::Encoding;
 use text::line_edit::{LineEdit, LineEdits, Operation};
+use text::omission::omission;
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
@@ -151,11 +154,17 @@ impl Call for EditFile {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let EditFile { name, edits, create, diff } = self;
-        let (edited, diff) =
+        let (edited, (diff, omission)) =
             workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
-                diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF))
+                let diff = diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF));
+                let note = |text: &str| omission(text, old, Encoding::Utf8).map(omission_note);
+                (diff, edits.edits.iter().find_map(|edit| note(new_text(edit)?)))
             })?;
-        let text = if wanted.text { self.text(&edited, diff.as_ref()) } else { String::new() };
+        let mut text = if wanted.text { self.text(&edited, diff.as_ref()) } else { String::new() };
+        if let Some(note) = omission.filter(|_| wanted.text) {
+            text.push('\n');
+            text.push_str(note.trim_end());
+        }
         let data = if wanted.data { data(&edited, diff.as_ref()) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
@@ -183,11 +192,13 @@ impl EditFile {
 
 /// Whether the content of an edit ends in a line break. A model may think that the break adds an empty line.
 fn ends_in_break(edit: &LineEdit) -> bool {
+    new_text(edit).is_some_and(|text| text.ends_with(['\n', '\r']))
+}
+
+fn new_text(edit: &LineEdit) -> Option<&str> {
     match &edit.operation {
-        Operation::Replace { content, .. } | Operation::Insert { content, .. } => {
-            content.ends_with(['\n', '\r'])
-        }
-        Operation::Delete { .. } => false,
+        Operation::Replace { content, .. } | Operation::Insert { content, .. } => Some(content),
+        Operation::Delete { .. } => None,
     }
 }
 

@@ -14,6 +14,7 @@ use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoded_edit::{ChangeScope, EVERYTHING, IfMissing, InParts, TextChange, plan as plan_text_change};
 use text::encoding::{Encoding, EncodingChoice};
+use text::omission::{has_omission, omission, omission_problem};
 use text::text_edit::TextLimits;
 
 /// Bytes of an answer besides the diff and the path.
@@ -85,6 +86,8 @@ impl Keyword for Missing {
 struct EditFile {
     path: FilePath,
     change: TextChange,
+    /// The argument with the new text, and that text if a line of it stands for text that it leaves out.
+    omission: Option<(&'static str, String)>,
     /// Whether a text is looked for.
     seeks: bool,
     /// Whether it is removed.
@@ -103,6 +106,10 @@ impl Request for EditArguments {
         let EditArguments { filename: path, encoding, if_missing, expected_version, .. } = self;
         let text = |text: Option<Text>| text.map(|text| text.0);
         let (content, old_text, new_text) = (text(self.content), text(self.old_text), text(self.new_text));
+        let new = [("content", &content), ("new_text", &new_text)].into_iter();
+        let new =
+            new.filter_map(|(name, text)| Some((name, text.clone().filter(|text| has_omission(text))?)));
+        let omission = new.last();
         let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
         let (change, removes) = mode(content, old_text, new_text, if_missing)?;
         let is_utf_8 = encoding.unwrap_or_default() == EncodingChoice::Is(Encoding::Utf8);
@@ -120,6 +127,7 @@ impl Request for EditArguments {
             seeks: has_old_text && matches!(change, TextChange::Every(_)),
             asks_if_missing: if_missing.is_none() && has_old_text && !removes,
             change,
+            omission,
             removes,
             encoding,
             options: change_options,
@@ -279,6 +287,12 @@ impl EditFile {
         let changed = workspace.change(&self.path, options, control, |index, old| {
             let planned = plan_text_change(self.encoding, (index, old), &self.change, scope, control)?;
             let Some(planned) = planned else { return Ok(None) };
+            if let Some((at, text)) = &self.omission
+                && let Some(line) = omission(text, old, planned.text.encoding)
+            {
+                let problem = omission_problem(line);
+                return Err(Error::InvalidArguments { at: (*at).into(), problem });
+            }
             let is_same = planned.plan.changes_nothing();
             let encoding = (planned.text, planned.rewritten);
             let report = (planned.done, encoding, planned.diff, is_same, planned.held);

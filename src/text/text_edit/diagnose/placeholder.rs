@@ -2,15 +2,10 @@
 //!
 //! Models write such lines instead of text that they do not want to repeat. Pure; knows no messages.
 
+use crate::omission::is_placeholder;
 use crate::text_edit::search::occurrences;
 use crate::text_edit::table::snippet::{Snippet, TextLines};
 use crate::{Result, Stop};
-
-/// What a comment begins with, in many languages.
-const COMMENTS: [&str; 9] = ["#", "//", "/*", "{/*", "<!--", "--", ";", "%", "*"];
-
-/// Words of a comment that speaks of text left out.
-const WORDS: [&str; 8] = ["existing", "rest", "unchanged", "remain", "same", "omitted", "previous", "other"];
 
 /// A line that stands for text left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,58 +45,4 @@ pub(crate) fn placeholder(
     };
     let (before, after) = (one_place(&needle[..start])?, one_place(&needle[end..])?);
     Ok(Some(Placeholder { line: line.to_owned(), before, after }))
-}
-
-/// Whether a line is only dots, or a comment with dots that speaks of text left out.
-fn is_placeholder(line: &str) -> bool {
-    let is_dots = |text: &str| matches!(text, "..." | "…");
-    let inner = line.trim_start_matches(['#', '/', '*', '{', '<', '!', '-', ';', '%', '(', '[', ' ']);
-    let inner = inner.trim_end_matches(['/', '*', '}', '-', '>', ')', ']', ' ']);
-    let starts = inner.starts_with("...") || inner.starts_with('…');
-    let ends = inner.ends_with("...") || inner.ends_with('…');
-    let lower = inner.to_lowercase();
-    let speaks = || WORDS.iter().any(|word| lower.contains(word));
-    let is_comment = COMMENTS.iter().any(|mark| line.starts_with(mark));
-    is_dots(inner) || is_comment && (starts || ends && speaks())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_stand_for_others_are_told_from_code() {
-        for line in [
-            "...",
-            "…",
-            "# ...",
-            "// ...",
-            "[...]",
-            "{ ... }",
-            "# ... existing code ...",
-            "// ... rest of the code",
-            "// rest of code ...",
-            "/* ... */",
-            "{/* ... other items ... */}",
-            "<!-- ... -->",
-            "-- ... unchanged",
-            "; ...",
-            "// … existing code …",
-        ] {
-            assert!(is_placeholder(line), "{line}");
-        }
-        for line in [
-            "",
-            "#",
-            "...args,",
-            "f(...x)",
-            "print('...')",
-            "# Loading...",
-            "a = [...b]",
-            "// the rest",
-            "- item",
-        ] {
-            assert!(!is_placeholder(line), "{line}");
-        }
-    }
 }
