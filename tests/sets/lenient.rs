@@ -155,6 +155,78 @@ fn an_unknown_property_says_which_one_was_probably_meant() {
 }
 
 #[test]
+fn an_argument_of_another_tool_is_refused_with_the_one_of_this_tool_that_was_meant() {
+    for (tools, cases) in [
+        (
+            "--tools=filesystem,search",
+            &[
+                ("edit_file", "oldText", "oldText in edits"),
+                ("edit_file", "old_string", "oldText in edits"),
+                ("edit_file", "search", "oldText in edits"),
+                ("edit_file", "replace", "newText in edits"),
+                ("read_text_file", "lines", "start_line and end_line"),
+                ("read_text_file", "view_range", "start_line and end_line"),
+                ("read_text_file", "line_start", "start_line"),
+                ("read_text_file", "uri", "path"),
+                ("read_multiple_files", "files", "paths"),
+                ("read_multiple_files", "file_path", "paths"),
+                ("grep", "query", "pattern"),
+                ("grep", "regex", "pattern"),
+                ("glob", "query", "pattern"),
+                ("search_files", "query", "pattern"),
+                ("move_file", "dest", "destination"),
+            ][..],
+        ),
+        (
+            "--tools=text",
+            &[
+                ("edit_file", "edits", "old_text and new_text"),
+                ("edit_file", "search", "old_text"),
+                ("edit_file", "replace", "new_text"),
+                ("read_file", "query", "pattern"),
+                ("read_file", "range", "start_line and end_line"),
+                ("write_file", "data", "content"),
+            ],
+        ),
+        (
+            "--tools=lines,exact",
+            &[("edit_file", "new_string", "content in edits"), ("file_edit", "search", "old_text in edits")],
+        ),
+    ] {
+        on_both_with(
+            &[tools],
+            |_| {},
+            |server, _| {
+                for (tool, name, meant) in cases {
+                    let text = server.tool(tool, json!({ *name: "x" })).text;
+                    let ends = format!("did you mean {meant}?");
+                    assert!(
+                        text.contains(&format!("{name}: unknown property")) && text.contains(&ends),
+                        "{tool}: {text}"
+                    );
+                }
+            },
+        );
+    }
+    // Nothing is meant that the tool does not have.
+    on_both_with(
+        &["--tools=filesystem"],
+        |_| {},
+        |server, _| {
+            for (tool, name) in
+                [("delete_file", "query"), ("write_file", "view_range"), ("create_directory", "regex")]
+            {
+                let text = server.tool(tool, json!({ "path": "x", "content": "", name: "x" })).text;
+                assert!(
+                    text.contains("unknown property") && !text.contains("did you mean"),
+                    "{tool}: {text}"
+                );
+            }
+        },
+    );
+}
+
+#[test]
 fn json_in_a_string_has_the_same_bounds_as_json() {
     let folder = Folder::new();
     let (stdio, http) = (Stdio::start(&folder, &[]).ready(), Http::start(&folder, &[]));

@@ -13,6 +13,102 @@ const SAME: [&[&str]; 7] = [
     &["content", "text", "file_text"],
 ];
 
+/// Names of arguments in other tools, and what may be meant by them, the likeliest first: one argument, or several together.
+const MEANT: &[(&[&str], &[&[&str]])] = &[
+    (
+        &[
+            "path",
+            "name",
+            "filename",
+            "file",
+            "file_path",
+            "uri",
+            "url",
+            "absolute_path",
+            "relative_path",
+            "document",
+        ],
+        &[&["path"], &["filename"], &["name"], &["paths"], &["source"], &["project_path"]],
+    ),
+    (
+        &["paths", "files", "filenames", "file_paths", "uris"],
+        &[&["paths"], &["path"], &["filename"], &["name"]],
+    ),
+    (
+        &["dir", "directory", "folder", "cwd", "root", "working_directory", "project_root"],
+        &[&["path"], &["work_dir"], &["project_path"], &["filename"]],
+    ),
+    (&["src", "from_path", "old_path"], &[&["source"]]),
+    (&["dest", "dst", "target", "to_path", "new_path"], &[&["destination"]]),
+    (
+        &[
+            "old_text",
+            "old_string",
+            "old_str",
+            "old",
+            "search",
+            "search_text",
+            "find",
+            "original",
+            "target_text",
+        ],
+        &[&["old_text"], &["oldText"], &["pattern"], &["expect"]],
+    ),
+    (
+        &[
+            "new_text",
+            "new_string",
+            "new_str",
+            "new",
+            "replace",
+            "replacement",
+            "replace_with",
+            "insert_text",
+        ],
+        &[&["new_text"], &["newText"], &["content"]],
+    ),
+    (
+        &["edits", "changes", "replacements", "operations", "diff", "patch"],
+        &[&["edits"], &["old_text", "new_text"]],
+    ),
+    (
+        &["content", "contents", "text", "body", "data", "code", "file_content", "file_text"],
+        &[&["content"], &["new_text"], &["newText"], &["append"]],
+    ),
+    (&["query", "regex", "regexp", "search", "search_term", "search_query", "needle", "q"], &[&["pattern"]]),
+    (
+        &["glob", "globs", "include", "include_pattern", "file_pattern", "name_pattern"],
+        &[&["glob"], &["pattern"]],
+    ),
+    (&["exclude", "excludes", "exclude_pattern", "exclude_patterns", "ignore"], &[&["excludePatterns"]]),
+    (
+        &["lines", "line_range", "view_range", "range", "ranges"],
+        &[&["start_line", "end_line"], &["line", "end_line"]],
+    ),
+    (
+        &[
+            "line",
+            "line_start",
+            "line_number",
+            "from",
+            "from_line",
+            "first_line",
+            "begin",
+            "offset",
+            "insert_line",
+        ],
+        &[&["start_line"], &["line"]],
+    ),
+    (&["line_end", "to", "to_line", "last_line", "until"], &[&["end_line"]]),
+    (
+        &["limit", "max_results", "max_count", "num_lines", "line_count", "count", "n"],
+        &[&["head_limit"], &["limit"], &["max_lines"], &["head"], &["expectedCount"], &["occurrences"]],
+    ),
+    (&["recursive", "max_depth", "levels"], &[&["depth"], &["max_depth"], &["recursive"]]),
+    (&["replace_all", "all", "global"], &[&["replaceAll"], &["replace_all"]]),
+    (&["cmd", "script", "shell"], &[&["command"]]),
+];
+
 /// The names that mean the same as `name`, with `name` itself.
 pub(super) fn same_as(name: &str) -> &'static [&'static str] {
     SAME.into_iter().find(|names| names.contains(&name)).unwrap_or_default()
@@ -23,8 +119,23 @@ pub(super) fn names_a_file(key: &str) -> bool {
     SAME[0].contains(&key)
 }
 
-/// The one of `known` that was probably meant by `name`. Each has further names in [`same_as`].
-pub(super) fn meant(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+/// The arguments that were probably meant by `name`, as they stand in a sentence. `place` finds an argument of the call that was made: as
+/// it is called there, with the argument that it is in.
+pub(super) fn meant_by(
+    name: &str,
+    known: impl Iterator<Item = &'static str>,
+    place: impl Fn(&'static str) -> Option<String>,
+) -> Option<String> {
+    let sent = plain(name);
+    let candidates = MEANT.iter().filter(|(names, _)| names.iter().any(|name| plain(name) == sent));
+    let places =
+        |together: &&[&'static str]| together.iter().map(|name| place(name)).collect::<Option<Vec<_>>>();
+    let found = candidates.flat_map(|(_, meant)| *meant).find_map(places).map(|found| found.join(" and "));
+    found.or_else(|| meant(name, known).map(str::to_owned))
+}
+
+/// The one of `known` whose name is like `name`. Each has further names in [`same_as`].
+fn meant(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let name = plain(name);
     let distance = |other: &str| {
         let other = plain(other);

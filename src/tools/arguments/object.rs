@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::argument::Argument;
 use super::json::raw;
-use super::names::{meant, same_as};
+use super::names::{meant_by, same_as};
 use super::value::{Place, Value};
 use folder::{Error, Result};
 
@@ -34,6 +34,13 @@ pub struct Field {
 impl Field {
     fn name(&self) -> &'static str {
         self.names[0]
+    }
+
+    /// Whether its values are objects, or lists of them, with a member of this name.
+    fn has_member(&self, name: &str) -> bool {
+        let mut schema = String::new();
+        (self.schema)(&mut schema);
+        schema.contains(&format!("\"{name}\":{{"))
     }
 
     fn is_required(&self) -> bool {
@@ -165,7 +172,13 @@ impl<'v> Members<'v> {
             [] => "no properties".into(),
             _ => format!("only {}", names.join(", ")),
         };
-        let meant = meant(unknown, self.fields.iter().flat_map(|field| field.names.iter().copied()));
+        let own = |name: &str| self.fields.iter().any(|field| field.name() == name).then(|| name.to_owned());
+        let inner = |name: &str| {
+            let field = self.fields.iter().find(|field| field.has_member(name))?;
+            Some(format!("{name} in {}", field.name()))
+        };
+        let all = self.fields.iter().flat_map(|field| field.names.iter().copied());
+        let meant = meant_by(unknown, all, |name| own(name).or_else(|| inner(name)));
         let meant = meant.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
         self.object.refuse_member(unknown, format!("unknown property; expected {known}{meant}"))
     }
