@@ -118,6 +118,7 @@ impl<'w> Walk<'w> {
             ignored.enter(&folder, path, names.rules);
         }
         let path = path.as_os_str().as_bytes().to_vec();
+        left_out.reserved = names.reserved;
         let first = Level::new(folder.into(), names, path.len());
         let root = root.clone();
         Ok(Walk {
@@ -286,6 +287,7 @@ impl<'w> Walk<'w> {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
                 }
+                self.left_out.reserved += names.reserved;
                 let level = Level::new(folder, names, self.path.len());
                 if let Some(mounts) = self.clears {
                     level.clear(mounts);

@@ -17,6 +17,8 @@ pub(super) enum Reason {
     HiddenFolders,
     /// What `--exclude` names.
     Excluded,
+    /// Folders with names of this server's temporary files.
+    Reserved,
     /// Links to folders, and those that lead out of the served folder or nowhere.
     Links,
     /// FIFOs, sockets and devices.
@@ -52,6 +54,12 @@ pub(super) enum Reason {
     NotWantedFolders,
 }
 
+/// The words for folders with names of this server's temporary files.
+pub(super) const RESERVED: (&str, &str) = (
+    "folder with a name of the server's temporary files",
+    "folders with names of the server's temporary files",
+);
+
 /// The words for each reason, in the order of [`Reason`]: for one entry, and for several.
 const WORDS: [(&str, &str); REASONS] = [
     ("ignored file", "ignored files"),
@@ -59,6 +67,7 @@ const WORDS: [(&str, &str); REASONS] = [
     ("hidden file", "hidden files"),
     ("hidden folder", "hidden folders"),
     ("excluded", "excluded"),
+    RESERVED,
     ("link not followed", "links not followed"),
     ("special file", "special files"),
     ("binary file", "binary files"),
@@ -131,6 +140,7 @@ impl Balance {
     pub(super) fn add_walk(&mut self, left_out: &LeftOut) {
         let LeftOut {
             excluded,
+            reserved,
             ignored,
             ignored_folders,
             hidden,
@@ -147,6 +157,7 @@ impl Balance {
             (Reason::Hidden, hidden - hidden_folders),
             (Reason::HiddenFolders, hidden_folders),
             (Reason::Excluded, excluded),
+            (Reason::Reserved, reserved),
             (Reason::UnreadableFolders, unreadable),
             (Reason::Unknown, unknown),
             (Reason::Mounts, mounts),

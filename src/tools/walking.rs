@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::tools::arguments::List;
-use crate::tools::balance::{Balance, several};
+use crate::tools::balance::{Balance, RESERVED, several};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::limited::LimitedText;
 use crate::tools::wrong_pattern;
@@ -15,7 +15,7 @@ use folder::{
 };
 use sys::path::{told, with_slashes};
 use text::glob::GlobError;
-pub(super) use text::shown::{shown, shown_line};
+pub(super) use text::shown::{in_one_line, shown, shown_line};
 
 /// Shares of the time of a walk that are left for the answer with what it has met.
 pub(super) const SHARES_OF_ANSWER: u32 = 1;
@@ -53,9 +53,40 @@ pub(super) fn path_line_in(folders: &[PathBuf], number: usize, path: &[u8]) -> S
 }
 
 /// The path of an entry as a line of its own. One that would look like a note of an answer, in brackets, begins with `./`.
-pub(super) fn entry_line(path: &[u8]) -> Cow<'_, str> {
-    let line = shown_line(path);
+fn entry_line(path: &[u8]) -> Cow<'_, str> {
+    no_note(shown_line(path))
+}
+
+fn no_note(line: Cow<'_, str>) -> Cow<'_, str> {
     if line.starts_with('[') && line.ends_with(']') { Cow::Owned(format!("./{line}")) } else { line }
+}
+
+/// The same for an entry whose path begins as one of `starts` does, as other tools take it.
+pub(super) fn found_line(starts: &[Start], path: &[u8]) -> String {
+    let line = |start: &Start| Some(start.line(path.strip_prefix(start.before.as_bytes())?));
+    let line = starts.iter().find_map(line).unwrap_or_else(|| told(&shown_line(path)).into_owned());
+    no_note(line.into()).into_owned()
+}
+
+/// The absolute path of a folder, links followed, as a line that other tools take, with slashes.
+pub(super) fn absolute_line(workspace: &Workspace, folder: &FilePath) -> Result<String> {
+    let path = workspace.absolute(folder)?;
+    let below = |served: &PathBuf| Some((served.clone(), path.strip_prefix(served).ok()?.to_owned()));
+    let (served, rest) = workspace
+        .folder_paths()
+        .folders()
+        .iter()
+        .find_map(below)
+        .unwrap_or_else(|| (path.clone(), PathBuf::new()));
+    // The path of a served folder is taken only as it is.
+    let mut line = in_one_line(&with_slashes(&served.to_string_lossy())).into_owned();
+    for name in &rest {
+        if !line.ends_with('/') {
+            line.push('/');
+        }
+        line.push_str(&shown_line(name.as_encoded_bytes()));
+    }
+    Ok(line)
 }
 
 /// A folder in which a search begins.
@@ -72,12 +103,17 @@ impl Start {
     fn new(workspace: &Workspace, folder: FilePath) -> Result<Start> {
         let mut before = match workspace.folder_paths().folders() {
             [_] => folder.as_str().to_owned(),
-            _ => with_slashes(&workspace.absolute(&folder)?.to_string_lossy()).into_owned(),
+            _ => absolute_line(workspace, &folder)?,
         };
         if !before.is_empty() && !before.ends_with('/') {
             before.push('/');
         }
         Ok(Start { folder, before })
+    }
+
+    /// The path of an entry below it as one line that other tools take.
+    pub(super) fn line(&self, path: &[u8]) -> String {
+        told(&format!("{}{}", in_one_line(&self.before), shown_line(path))).into_owned()
     }
 }
 
@@ -279,6 +315,7 @@ pub(super) fn note(left_out: &LeftOut, changed: bool, late: Option<&str>) -> Opt
     }
     for (number, one, several) in [
         (left_out.ignored, "ignored", "ignored"),
+        (left_out.reserved, RESERVED.0, RESERVED.1),
         (left_out.unreadable, "folder that cannot be read", "folders that cannot be read"),
         (left_out.unknown, "entry that cannot be read", "entries that cannot be read"),
         (

@@ -170,3 +170,24 @@ fn a_name_that_looks_like_the_balance_is_told_as_a_path() {
     assert!(lines.starts_with(&format!("./{name}\n1:word\n")), "{lines}");
     assert!(server.ok("grep", json!({ "pattern": "word", "path": format!("./{name}") })).contains(": 1\n"));
 }
+
+#[test]
+fn a_folder_with_a_name_of_the_servers_temporary_files_is_counted_as_left_out() {
+    let folder = Folder::new();
+    put(&folder, ".file-editor-tmp-0123456789abcdef/x", "needle\n");
+    put(&folder, "d/.file-editor-tmp-0123456789abcdef/x", "needle\n");
+    put(&folder, "d/y", "");
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    let left_out = "2 folders with names of the server's temporary files";
+    for (tool, arguments) in [
+        ("grep", json!({ "pattern": "needle", "include_hidden": true })),
+        ("glob", json!({ "pattern": "**", "include_hidden": true })),
+        ("search_files", json!({ "path": ".", "pattern": "**" })),
+        ("directory_tree", json!({ "path": "." })),
+    ] {
+        let text = server.ok(tool, arguments);
+        assert!(text.contains(left_out), "{tool}: {text}");
+    }
+    let text = server.ok("list_directory", json!({ "path": "d" }));
+    assert!(text.contains("[Not shown: 1 folder with a name of the server's temporary files]"), "{text}");
+}

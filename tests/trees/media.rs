@@ -198,3 +198,37 @@ fn a_file_that_hides_its_size_is_refused_and_not_told_as_empty() {
         }
     }
 }
+
+#[test]
+fn a_file_that_hides_its_size_is_no_proof_of_absence_and_has_no_number_of_lines() {
+    let path = std::path::Path::new("/proc/sys/kernel");
+    if !std::fs::read(path.join("ostype")).is_ok_and(|bytes| !bytes.is_empty()) {
+        return;
+    }
+    let serve = |tools: &str| {
+        let mut bare = crate::support::bare_command();
+        bare.args([tools, "--transport=stdio", "--read-only", &format!("--dir={}", path.display())]);
+        crate::support::Stdio::run(bare).ready()
+    };
+    let text = serve("--tools=search").ok("grep", json!({ "pattern": "Linux", "path": "ostype" }));
+    assert!(text.contains("left out: 1 file that cannot be read"), "{text}");
+    let listed = serve("--tools=lines").ok("list_files", json!({ "match": "ostype" }));
+    assert!(listed.contains("ostype") && !listed.contains("0 lines"), "{listed}");
+}
+
+#[test]
+fn a_file_of_sys_is_read_as_far_as_it_goes() {
+    let path = std::path::Path::new("/sys/kernel/mm/transparent_hugepage");
+    let Ok(content) = std::fs::read_to_string(path.join("defrag")) else { return };
+    let folder = Folder::new();
+    let dir = format!("--dir={}", path.display());
+    let server = crate::support::Stdio::start(&folder, &["--tools=filesystem", &dir, "--read-only"]).ready();
+    for arguments in [
+        json!({ "path": "defrag" }),
+        json!({ "path": "defrag", "start_line": 1 }),
+        json!({ "path": "defrag", "tail": 1 }),
+    ] {
+        assert_eq!(server.ok("read_text_file", arguments).trim_end(), content.trim_end());
+    }
+    assert!(server.ok("read_multiple_files", json!({ "paths": ["defrag"] })).contains(content.trim()));
+}

@@ -115,6 +115,9 @@ impl Workspace {
                 Ok(_) => Err(changed()),
             };
         };
+        if file.hides_its_size().unwrap_or(true) {
+            return Ok(None);
+        }
         let file = Arc::new(file);
         match self.lines_of(file.clone(), folder, control) {
             Ok(Some(lines)) => Ok(Some(lines)),

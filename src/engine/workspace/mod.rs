@@ -338,7 +338,7 @@ impl Workspace {
         let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         match file.hides_its_size().map_err(|error| Error::read(name, error))? {
             true => Err(Error::ReadFailed { source: io::Error::other(HIDDEN_SIZE) }),
-            false => Ok(Some(Arc::new(file))),
+            false => Ok(Some(Arc::new(file.of_its_length().map_err(|error| Error::read(name, error))?))),
         }
     }
 }

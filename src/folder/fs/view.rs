@@ -21,6 +21,9 @@ use text::budget::{Budget, Share};
 /// Up to this many bytes are read into the heap: there a copy is cheaper than a map, and cannot fault.
 pub const MAP_CUTOFF: usize = 64 * 1024;
 
+/// The least size that a file of `/sys` says.
+const PAGE: usize = 4096;
+
 /// At most this many bytes are read into the heap at once: a file that turns out to be shorter takes no more than it has.
 const PIECE: usize = 1 << 20;
 
@@ -71,6 +74,30 @@ impl OpenFile {
         Ok(has_bytes && sys::fs::fstat(&self.file)?.st_size == 0)
     }
 
+    /// The file with the length that it has, if that is less than it says, as for files of `/sys`, which say that they have a page or a
+    /// few. Reads nothing of others.
+    pub fn of_its_length(self) -> io::Result<OpenFile> {
+        let len = self.len_bytes();
+        let is_pages = len.is_power_of_two() && (PAGE..=MAP_CUTOFF).contains(&len);
+        if !is_pages
+            || switches::is_off("overstated-size")
+            || self.file.read_at(&mut [0], len as u64 - 1)? > 0
+        {
+            return Ok(self);
+        }
+        let (mut bytes, mut read) = (vec![0; len], 0);
+        loop {
+            match self.file.read_at(&mut bytes[read..], read as u64)? {
+                0 => break,
+                more => read += more,
+            }
+        }
+        // Another program may have cut it since it was opened.
+        let is_unchanged = self.is_unchanged()?;
+        let stamp = if is_unchanged { FileStamp { len: read as u64, ..self.stamp } } else { self.stamp };
+        Ok(OpenFile { stamp, ..self })
+    }
+
     fn clamped(&self, window: Range<usize>) -> Range<usize> {
         window.start.min(self.len_bytes())..window.end.min(self.len_bytes())
     }
@@ -96,12 +123,13 @@ impl OpenFile {
     pub fn is_unchanged(&self) -> io::Result<bool> {
         let now = sys::fs::fstat(&self.file)?;
         let stamp = FileStamp::of(&now);
-        Ok(stamp == self.stamp || (stamp.same_content(&self.stamp) && now.st_nlink < self.stat.st_nlink))
+        let then = FileStamp::of(&self.stat);
+        Ok(stamp == then || (stamp.same_content(&then) && now.st_nlink < self.stat.st_nlink))
     }
 
     /// Whether the whole stamp is unchanged.
     pub fn is_as_found(&self) -> bool {
-        sys::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == self.stamp)
+        sys::fs::fstat(&self.file).is_ok_and(|stat| FileStamp::of(&stat) == FileStamp::of(&self.stat))
     }
 
     /// The bytes of `window` (clamped to the file): a small part is copied, a large one is mapped.

@@ -22,6 +22,8 @@ pub(super) struct Names {
     entries: Vec<NameEntry>,
     /// Whether the folder holds temporary files of this program.
     pub(super) has_temporary: bool,
+    /// Folders that have names of temporary files.
+    pub(super) reserved: usize,
     /// Which files of rules for git the folder holds.
     pub(super) rules: RuleFiles,
     /// Which names the folder has by which git knows its own.
@@ -122,6 +124,7 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder, control: &Control) 
         }
         if temporary::is_temporary(name) {
             names.has_temporary = true;
+            names.reserved += usize::from(entry.file_type() == FileType::Directory);
             continue;
         }
         let Ok(len) = name.len().try_into() else { continue };

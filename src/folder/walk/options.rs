@@ -43,6 +43,8 @@ impl Default for WalkOptions {
 pub struct LeftOut {
     /// Entries that `--exclude` names. Clients must not learn more about them.
     pub excluded: usize,
+    /// Folders that have names of this server's temporary files.
+    pub reserved: usize,
     /// Entries that git ignores.
     pub ignored: usize,
     /// Of these, folders: what is in them was not met.
@@ -68,6 +70,7 @@ impl LeftOut {
     pub fn combined(self, other: LeftOut, combine: fn(usize, usize) -> usize) -> LeftOut {
         LeftOut {
             excluded: combine(self.excluded, other.excluded),
+            reserved: combine(self.reserved, other.reserved),
             ignored: combine(self.ignored, other.ignored),
             ignored_folders: combine(self.ignored_folders, other.ignored_folders),
             hidden: combine(self.hidden, other.hidden),

@@ -148,6 +148,9 @@ impl Workspace {
         let system = candidate.system(file.stamp().dev).unwrap_or_else(|| file_system::of(file.file()));
         let keep = self.before_reading(&file, Effort::Count(system, control))?.unwrap_or(Cacheable::No);
         let len = file.len_bytes();
+        if len == 0 && file.hides_its_size().unwrap_or(true) {
+            return Ok(Some(Opened::Unreadable));
+        }
         let text = |is_changing| OpenedText { stamp: *file.stamp(), keep, is_changing };
         if len > MAX_COPY {
             if !file.unchanged() {
