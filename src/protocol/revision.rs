@@ -45,6 +45,11 @@ impl Revision {
         ALL.iter().find(|(revision, _)| *revision == self).map_or("", |(_, name)| name)
     }
 
+    /// The names of all revisions.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        ALL.iter().map(|(_, name)| *name)
+    }
+
     /// The names of all revisions without a handshake, as a JSON array.
     pub(super) fn stateless_names() -> String {
         let names = ALL.iter().filter(|(revision, _)| revision.is_stateless());

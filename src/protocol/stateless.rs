@@ -95,7 +95,12 @@ const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: N
 fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcError> {
     let missing = |what| bad(RpcError::params(format!("_meta: io.modelcontextprotocol/{what}")));
     let version = meta.version.and_then(|version| rpc::string(version.get()));
-    let Some(version) = version else { return Err(missing("protocolVersion must be a string")) };
+    let Some(version) = version else {
+        return Err(match header.flatten().filter(|sent| Revision::parse(sent).is_none()) {
+            Some(sent) => bad(RpcError::params(unknown_header(sent))),
+            None => missing("protocolVersion must be a string"),
+        });
+    };
     if !meta.capabilities.is_some_and(|capabilities| capabilities.get().starts_with('{')) {
         return Err(missing("clientCapabilities must be an object"));
     }
@@ -107,6 +112,12 @@ fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcE
     }
     let revision = Revision::parse(&version).filter(|revision| revision.is_stateless());
     revision.ok_or_else(|| unsupported(&version))
+}
+
+/// What is wrong with a header of a revision that is unknown, where the body names none.
+fn unknown_header(sent: &str) -> String {
+    let (sent, known): (String, Vec<&str>) = (sent.chars().take(40).collect(), Revision::names().collect());
+    format!("the header MCP-Protocol-Version names '{sent}', which is none of {}", known.join(", "))
 }
 
 /// Refuses an unknown log level. This is the last check, after the method was found.

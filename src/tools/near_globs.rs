@@ -27,6 +27,11 @@ pub(super) fn near_globs(glob: &str) -> Vec<String> {
         near.extend(one_of(bare.split('|').map(str::trim).collect()));
     }
     near.extend(of_expression(bare));
+    let below = bare.trim_start_matches('/');
+    near.push(below.to_owned());
+    if below.trim_end_matches('/').contains('/') && !below.starts_with("**/") && !below.starts_with("./") {
+        near.push(format!("**/{below}"));
+    }
     let mut different = Vec::new();
     for other in near {
         if other != glob && !other.is_empty() && !different.contains(&other) {
@@ -108,6 +113,9 @@ mod tests {
             ("$HOME/src/*.py", "src/*.py"),
             ("\"*.py\"", "*.py"),
             (" *.py", "*.py"),
+            ("/.github/w.yml", ".github/w.yml"),
+            ("/lib/*.py", "**/lib/*.py"),
+            ("lib/*.py", "**/lib/*.py"),
         ] {
             let all = near_globs(glob);
             assert!(all.iter().any(|other| other == near), "{glob}: {all:?}");
@@ -122,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_glob_without_a_slip_has_no_near_ones() {
-        for glob in ["", "*.rs", "src/**/*.{rs,py}", "@(a|b).rs", "a.py", "app/[slug]/*"] {
+        for glob in ["", "*.rs", "**/src/**/*.{rs,py}", "@(a|b).rs", "a.py", "./app/[slug]/*"] {
             assert_eq!(near_globs(glob), [""; 0], "{glob}");
         }
     }

@@ -81,6 +81,7 @@ fixtures! {
     a_soft_hyphen: "a config\u{AD}uration here\n", "a configuration here" => (1, 1), ["1 soft hyphen (U+00AD)"];
     decomposed_in_the_text: FILE, "let cafe\u{301} = Point" => (17, 5), ["composed differently (NFC or NFD)", "U+0065 U+0301", "U+00E9"];
     decomposed_in_the_file: "un cafe\u{301} noir\n", "un caf\u{e9} noir" => (1, 1), ["composed differently (NFC or NFD)"];
+    decomposed_at_the_end: "title = cafe\u{301}\nmore\n", "title = caf\u{e9}" => (1, 1), ["composed differently (NFC or NFD)", "Line 1: title = cafe\u{301}\n"];
     case_of_a_name: FILE, "let userName = \"O'Neill\";" => (16, 5), ["`userName`", "`user_name`"];
     case_of_a_letter: FILE, "Impl fmt::Display for Point {" => (9, 1), ["Difference (case): old_text has `Impl`, the file has `impl`"];
     case_of_all_letters: "select name from users\n", "SELECT name FROM users" => (1, 1), ["(case): old_text has `SELECT`, the file has `select`"];

@@ -64,6 +64,34 @@ fn a_glob_with_a_usual_slip_names_the_one_that_is_meant() {
 }
 
 #[test]
+fn a_glob_of_a_folder_that_lies_elsewhere_or_with_a_slash_before_it_names_the_one_that_matches() {
+    let folder = Folder::new();
+    for file in ["pkg/lib/a.py", ".github/w.yml"] {
+        put(&folder, file, "needle\n");
+    }
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    for (glob, meant, first) in [
+        ("lib/*.py", "**/lib/*.py", "pkg/lib/a.py"),
+        ("/lib/*.py", "**/lib/*.py", "pkg/lib/a.py"),
+        ("/.github/w.yml", ".github/w.yml", ".github/w.yml"),
+    ] {
+        let told = json!({ "pattern": meant }).to_string();
+        let text = server.tool("glob", json!({ "pattern": glob })).text;
+        let is_told = text.contains(&format!("[1 file matches with {told}, such as {first}]"));
+        assert!(is_told || text.contains(&format!("Perhaps it is '{meant}' here.")), "{glob}: {text}");
+        assert!(server.ok("glob", json!({ "pattern": meant })).contains(first), "{meant}");
+        let text = server.ok("search_files", json!({ "path": ".", "pattern": glob }));
+        assert!(text.contains(&format!("[1 path matches with {told}, such as ")), "{glob}: {text}");
+        let text = server.ok("grep", json!({ "pattern": "needle", "glob": glob, "include_hidden": true }));
+        let is_told = text.contains(&format!(
+            "[With \"glob\": {}: 1 matching line in 1 file, such as {first}]",
+            json!(meant)
+        ));
+        assert!(is_told || text.contains(&format!("{first}: 1")), "{glob}: {text}");
+    }
+}
+
+#[test]
 fn a_glob_in_the_path_of_a_folder_names_the_search_that_finds_the_files() {
     let (_folder, server) = tree();
     for tool in ["directory_tree", "list_directory", "list_directory_with_sizes"] {

@@ -124,6 +124,16 @@ fn a_meta_that_says_too_little_is_refused_before_the_headers_are_looked_at() {
 }
 
 #[test]
+fn a_header_of_an_unknown_revision_is_named_where_the_body_has_none() {
+    let (_folder, server) = start();
+    let response = post(&server, "MCP-Protocol-Version: 2099-01-01\r\n", "tools/list", &json!({}));
+    assert_eq!(refusal(&response), (400, -32602));
+    let message = response.json()["error"]["message"].to_string();
+    let is_named = message.contains("the header MCP-Protocol-Version names '2099-01-01'");
+    assert!(is_named && message.contains("2025-06-18") && message.contains(STATELESS), "{message}");
+}
+
+#[test]
 fn headers_must_repeat_the_body() {
     let (_folder, server) = start();
     let params = with_meta(json!({ "name": "list_files" }));

@@ -12,10 +12,10 @@ use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
 use crate::tools::near::{GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
-use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, entry_line, starts};
+use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, found_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::Workspace;
-use folder::{Control, EntryKind, Error, FilePath, Result, WalkOptions, WalkOrder};
+use folder::{Control, EntryKind, Error, FilePath, NameProblem, Result, WalkOptions, WalkOrder};
 use sys::path::told;
 use text::glob::{GlobBudget, RootedGlob};
 
@@ -90,6 +90,18 @@ impl Call for GlobFiles {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        match self.found(workspace, wanted, control) {
+            Err(Error::InvalidName { problem: NameProblem::Outside { folders, meant } }) => {
+                let meant = self.slip(workspace, control)?.or(meant);
+                Err(Error::InvalidName { problem: NameProblem::Outside { folders, meant } })
+            }
+            reply => reply,
+        }
+    }
+}
+
+impl GlobFiles {
+    fn found(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let glob = self.pattern.glob()?;
         let key = self.key(workspace)?;
         let after = match &self.arguments.cursor {
@@ -109,9 +121,7 @@ impl Call for GlobFiles {
         })?;
         self.reply(workspace, &starts, search, wanted, key)
     }
-}
 
-impl GlobFiles {
     /// Refuses an absolute pattern with a path that it does not lie in.
     fn check_absolute(&self) -> Result<()> {
         let (Some(path), true) = (&self.arguments.path, self.pattern.is_absolute) else { return Ok(()) };
@@ -171,6 +181,19 @@ impl GlobFiles {
         }
     }
 
+    /// The first glob with a usual slip mended that matches a file in the folder of the call.
+    fn slip(&self, workspace: &Workspace, control: &Control) -> Result<Option<String>> {
+        let starts = starts(workspace, self.arguments.path.as_ref(), &self.top)?;
+        let near = Near::new(workspace, &starts, control);
+        for other in near_globs(&self.arguments.pattern) {
+            let Ok(glob) = RootedGlob::new(&other).glob(&mut GlobBudget::default()) else { continue };
+            if near.count(self.options(names_hidden(&other)), |path| glob.matches(path))?.number > 0 {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+
     /// Lines for globs with a usual slip: in the folder of the call, whatever folder the pattern names.
     /// `named`: the folders that the pattern names.
     fn slips(&self, workspace: &Workspace, named: &[Start], control: &Control) -> Result<Vec<String>> {
@@ -219,7 +242,7 @@ impl GlobFiles {
         let Search { best, state, after, met, stopped, .. } = search;
         let (total, mut last) = (best.total(), None);
         for place in best.into_sorted() {
-            if list.push_line(&told(&entry_line(&place.path))) {
+            if list.push_line(&found_line(starts, &place.path)) {
                 last = Some(place);
             }
         }

@@ -31,6 +31,10 @@ impl Normalized {
             }
             match mark(c) {
                 Some(mark) => mark.chars().for_each(|mark| folded.push(mark, at, end)),
+                // It belongs to the letter before it.
+                None if is_accent(c) => {
+                    folded.ends.iter_mut().last().into_iter().for_each(|last| *last = end)
+                }
                 None if c.is_ascii() => folded.push(c.to_ascii_lowercase(), at, end),
                 None => {
                     let letters = c.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
