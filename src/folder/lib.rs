@@ -29,7 +29,8 @@ pub use file_version::{ContentHash, FileVersion};
 pub use foreign::bare_path;
 pub use lookups::{AT_ONCE, Lookups, TOGETHER};
 pub use path::{
-    FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem, NameRule, admits, is_in_git,
+    FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem, NameRule, admits,
+    is_in_git,
 };
 pub use progress::Progress;
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};

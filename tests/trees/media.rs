@@ -226,7 +226,7 @@ fn a_file_of_sys_is_read_as_far_as_it_goes() {
     for arguments in [
         json!({ "path": "defrag" }),
         json!({ "path": "defrag", "start_line": 1 }),
-        json!({ "path": "defrag", "tail": 1 }),
+        json!({ "path": "defrag", "tail": 2 }),
     ] {
         assert_eq!(server.ok("read_text_file", arguments).trim_end(), content.trim_end());
     }

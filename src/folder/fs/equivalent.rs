@@ -29,11 +29,11 @@ pub enum Spelling {
 
 /// An entry that a path may mean.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     /// Its path below the served folder.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// A path of a client that means it alone.
-    pub(crate) unmistakable: String,
+    pub unmistakable: String,
 }
 
 /// The spelling of `path` below `root` that its folders have. Folders are read only where a name of the path has other spellings and is

@@ -151,7 +151,7 @@ fn wrong_values_are_named_by_place_with_what_is_expected() {
             r#"{"name":"\ud800"}"#,
             r#"name: "\ud800" is wrong; expected a string of valid Unicode (no lone surrogate)"#,
         ),
-        (r#"{"name":"../x"}"#, "Err(InvalidName { problem: Policy })"),
+        (r#"{"name":"../x"}"#, "Err(InvalidName { problem: Policy(NoPath) })"),
         (r#"{"name":"f","line":1.5}"#, "line: 1.5 is wrong; expected an integer"),
         (r#"{"name":"f","line":"x"}"#, r#"line: "x" is wrong; expected an integer"#),
         (r#"{"name":"f","line":"-1"}"#, "Err(NegativeLine)"),

@@ -216,10 +216,10 @@ mod tests {
     fn what_may_be_meant_is_a_path_below_the_folder_at_any_depth_or_with_literal_brackets() {
         for (pattern, near) in [
             ("*.tsx", &["**/*.tsx"][..]),
-            ("./src/**", &["src/**"]),
-            ("/srv/a/src/*", &["src/*"]),
+            ("./src/**", &["src/**", "**/src/**"]),
+            ("/srv/a/src/*", &["src/*", "**/src/*"]),
             ("src/", &["src/**", "**/src"]),
-            ("app/[slug]/*", &["app/\\[slug\\]/*"]),
+            ("app/[slug]/*", &["app/\\[slug\\]/*", "**/app/[slug]/*"]),
             ("**/*.rs", &[]),
             ("/", &[]),
         ] {
