@@ -165,40 +165,61 @@ impl Place<'_> {
         let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
         let (mut kept, only) = (kept(&block), kinds.only());
         self.edges.keep(&mut kept, old_at.len());
+        if !switches::is_off("tolerant-marks") && !mapping.keeps_marks(&block, most) {
+            return Tolerant::None;
+        }
         if !switches::is_off("tolerant-right") && mapping.moves_what_is_right(&block, &kept, most) {
             return Tolerant::None;
         }
-        if !switches::is_off("tolerant-unmoved") && fits_unmoved(&block, &mapping, &kept, self.text, most) {
+        let (Some(first), Some(last)) = (found_at.first(), found_at.last()) else { return Tolerant::None };
+        let (range, text) = (first.start..last.end, self.text);
+        if !switches::is_off("tolerant-unmoved")
+            && fits_unmoved(&block, &mapping, &kept, (text, range.clone()), most)
+        {
             return Tolerant::None;
         }
-        let mut out = Vec::new();
-        for (nth, line) in block.new.iter().enumerate() {
-            if nth > 0 {
-                let after = kept[nth - 1].filter(|&at| at + 1 < found_at.len());
-                let brk = match (after, only) {
-                    (Some(at), _) => &self.text[found_at[at].end..found_at[at + 1].start],
-                    (None, Some(only)) => only.as_bytes(),
-                    (None, None) => &new.as_bytes()[new_at[nth - 1].end..new_at[nth].start],
-                };
-                // A `\r` and a `\n` of two breaks would become one break.
-                out.extend_from_slice(if brk == b"\n" && out.ends_with(b"\r") { b"\r\n" } else { brk });
-            }
-            let left = most.saturating_sub(out.len());
-            let Some(line) = put(&block, kept[nth], line, |line| mapping.map(line, nth == 0, left)) else {
-                return Tolerant::None;
-            };
-            out.extend(line.concat());
-            if out.len() > most {
-                return Tolerant::TooLong;
-            }
-        }
-        let (Some(first), Some(last)) = (found_at.first(), found_at.last()) else { return Tolerant::None };
+        let breaks = |nth: usize| match (kept[nth - 1].filter(|&at| at + 1 < found_at.len()), only) {
+            (Some(at), _) => &text[found_at[at].end..found_at[at + 1].start],
+            (None, Some(only)) => only.as_bytes(),
+            (None, None) => &new.as_bytes()[new_at[nth - 1].end..new_at[nth].start],
+        };
+        let mut out = match composed(&block, &mapping, &kept, breaks, most) {
+            Ok(out) => out,
+            Err(refused) => return refused,
+        };
         // What follows may begin with a `\n` only if the place has its last break.
-        if out.ends_with(b"\r") && self.text[last.end..].starts_with(b"\n") {
+        if out.ends_with(b"\r") && text[range.end..].starts_with(b"\n") {
             out.push(b'\n');
         }
-        Tolerant::One { range: first.start..last.end, new_text: out }
+        Tolerant::One { range, new_text: out }
     }
+}
+
+/// The new text with the blanks and breaks of its place. `break_before` has the break in front of the line with this number.
+fn composed<'b>(
+    block: &Block,
+    mapping: &Mapping,
+    kept: &[Option<usize>],
+    break_before: impl Fn(usize) -> &'b [u8],
+    most: usize,
+) -> Result<Vec<u8>, Tolerant> {
+    let mut out = Vec::new();
+    for (nth, line) in block.new.iter().enumerate() {
+        if nth > 0 {
+            let brk = break_before(nth);
+            // A `\r` and a `\n` of two breaks would become one break.
+            out.extend_from_slice(if brk == b"\n" && out.ends_with(b"\r") { b"\r\n" } else { brk });
+        }
+        let left = most.saturating_sub(out.len());
+        let Some(line) = put(block, kept[nth], line, |line| mapping.map(line, nth == 0, left)) else {
+            return Err(Tolerant::None);
+        };
+        out.extend(line.concat());
+        if out.len() > most {
+            return Err(Tolerant::TooLong);
+        }
+    }
+    Ok(out)
 }
 
 fn lines<'t>(text: &'t [u8], at: &[Range<usize>]) -> Vec<Line<'t>> {

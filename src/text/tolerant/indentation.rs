@@ -85,6 +85,34 @@ impl<'t> Mapping<'t> {
             && lines().next().is_some_and(|(_, (line, _))| outermost <= Some(line.head.len()))
     }
 
+    /// Whether each line that stands behind the mark of the list item above it does so once mapped: such a line is indented by the mark,
+    /// also where a line of the old text is indented as deep by levels.
+    pub(super) fn keeps_marks(&self, block: &Block, most: usize) -> bool {
+        let mut items: Vec<(&Line, Option<Vec<u8>>)> = Vec::new();
+        let lines = block.new.iter().enumerate().filter(|(_, line)| !line.is_blank());
+        let mut keeps = lines.map(|(nth, line)| {
+            let mapped = self.map(line, nth == 0, most);
+            items.truncate(items.partition_point(|(item, _)| item.head.len() < line.head.len()));
+            let behind = items.last().and_then(|(item, head)| {
+                let blanks =
+                    line.head.strip_prefix(item.head).filter(|blanks| blanks.len() == item_mark(item))?;
+                Some([head.as_deref()?, blanks].concat())
+            });
+            let keeps = behind.is_none() || behind == mapped;
+            if item_mark(line) > 0 {
+                items.push((line, mapped));
+            }
+            keeps
+        });
+        keeps.all(|keeps| keeps)
+    }
+
+    /// The length of a level in the file, if it is known and was sent as another one.
+    pub(super) fn level(&self) -> Option<usize> {
+        let unit = self.whole.as_ref()?.unit?;
+        (!unit.is_same()).then_some(unit.1.len())
+    }
+
     /// The blanks for a line of the new text. None if they are not known, or longer than `most`.
     pub(super) fn map(&self, line: &Line, is_first: bool, most: usize) -> Option<Vec<u8>> {
         let sent = line.head;

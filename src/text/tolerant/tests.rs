@@ -164,6 +164,24 @@ fn a_new_text_that_is_indented_like_the_file_is_not_moved_with_the_old_one() {
     ] {
         assert_eq!(edited(text, old, new), None, "{text:?} {old:?} {new:?}");
     }
+    // Lines of the new text do not nest once mapped, or not with those around the place, and do as they were sent.
+    const G: &str = "def g():\n    if x:\n        a()\n        b()\n    c()\n";
+    const STRING: &str = "def g():\n    \"\"\"Sum\n    of:\n    \"\"\"\n    if x:\n        b() \n";
+    for (text, old, new) in [
+        (G, "        if x:\n            a()\n", "    d()\n        if x:\n        e()\n            a()\n"),
+        (G, "    a()\n    b()\n", "        d()\n    a()\n    b()\n"),
+        (G, "    a()\n    b()\n", "        if y:\n            a()\n            b()\n"),
+        (G, "a()\n    b()\n    c()\n", "def d():\n    e()\n"),
+        ("x\nif y:\n    a()\n", "  if y:\n    a()\n", "  if y:\n    d()\n    if z:\n        e()\n    a()\n"),
+        (
+            STRING,
+            "    if x:\n      b()\n",
+            "    if z:\n        if x:\n            b()\n    d = \"of:\n    \"\n",
+        ),
+        (STRING, "# \n", "# \n"),
+    ] {
+        assert_eq!(edited(text, old, new), None, "{text:?} {old:?} {new:?}");
+    }
     // Both texts are moved alike.
     for (old, new, expected) in [
         ("a() \n", "a()\nd()\n", "    a()\n    d()\n"),
@@ -175,6 +193,18 @@ fn a_new_text_that_is_indented_like_the_file_is_not_moved_with_the_old_one() {
         let expected = F.replace("    a()\n", expected);
         assert_eq!(edited(F, old, new), Some(expected), "{old:?} {new:?}");
     }
+}
+
+#[test]
+fn what_stands_behind_the_mark_of_a_list_item_is_indented_by_the_mark() {
+    const UNIT_4: &str = "a:\n    b: 1 \n    c:\n        d: 2\n";
+    let old = "  a:\n    b: 1\n    c:\n      d: 2";
+    for new in ["  e:\n    - f: 1\n      g: 2\n", "  e:\n  - f: 1\n    g: 2\n"] {
+        assert_eq!(edited(UNIT_4, old, &format!("{new}{old}")), None, "{new:?}");
+    }
+    let new = "  e:\n    - f: 1\n    - g: 2\n";
+    let expected = format!("e:\n    - f: 1\n    - g: 2\n{UNIT_4}");
+    assert_eq!(edited(UNIT_4, old, &format!("{new}{old}")), Some(expected));
 }
 
 #[test]
