@@ -19,6 +19,7 @@ pub(super) fn undecodable(bytes: &[u8], why: Malformed) -> String {
 pub(super) fn likely_name(likely: Likely) -> &'static str {
     match likely {
         Likely::Text { choice, .. } => choice.name(),
+        Likely::Damaged(encoding) => encoding.name(),
         Likely::NoText(kind) => kind.name(),
     }
 }
@@ -35,6 +36,13 @@ pub(super) fn hint(likely: Option<Likely>) -> String {
             let is = if is_sure { "is likely" } else { "may be" };
             let name = choice.name();
             format!("It {is} {name}: pass \"encoding\": \"{name}\".")
+        }
+        Some(Likely::Damaged(encoding)) => {
+            let name = encoding.name();
+            format!(
+                "It may be {name} with some wrong bytes: pass \"encoding\": \"{name}\", with which lines without them can be read \
+                and edited."
+            )
         }
         Some(Likely::NoText(kind)) => format!("It is {}, not text.", kind.name()),
         None => format!(

@@ -9,7 +9,7 @@ use super::encoded::{EncodedText, lacking_in_part};
 use super::escapes::keeps_no_state;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::budget::Share;
-use crate::encoding::{Encoding, EncodingChoice, TextEncoding, first_wrong, is_rather_utf_8};
+use crate::encoding::{Encoding, EncodingChoice, Likely, TextEncoding, first_wrong, is_rather_utf_8};
 use crate::lines::LineIndex;
 use crate::splice::EditPlan;
 use crate::text_edit::{TextEdit, TextLimits};
@@ -98,7 +98,7 @@ pub(super) fn text_encoding(
     };
     let is_ascii = texts.iter().all(|text| text.is_ascii());
     match EncodingChoice::Auto.of_text(old, check)? {
-        Err(None) if is_ascii || is_rather_utf_8(old, wrong) => {
+        Err(None | Some(Likely::Damaged(_))) if is_ascii || is_rather_utf_8(old, wrong) => {
             choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely))
         }
         Ok(found) if found.encoding.unit() == 1 && is_ascii => Ok(found),

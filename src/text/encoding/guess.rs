@@ -3,7 +3,7 @@
 use chardetng::EncodingDetector;
 
 use super::escapes::{by_escapes, has_escapes};
-use super::{Decoder, Encoding, EncodingChoice, EncodingSource};
+use super::{DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::file_kind::{FileKind, kind_of};
 
 /// Bytes at the beginning of a text that a guess looks at.
@@ -14,6 +14,12 @@ const SAMPLE: usize = 64 << 10;
 
 /// Bytes of a sample that are not ASCII, without which a guess is never sure.
 const EVIDENCE: usize = 16;
+
+/// Bytes of a sample in which wrong bytes are looked for.
+const REPAIRED: usize = 16 << 10;
+
+/// Bytes that are not ASCII for each wrong one from which on a text is one with few wrong bytes.
+const FEW: usize = 16;
 
 /// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
 const BY_CHANCE: usize = 4;
@@ -31,6 +37,8 @@ pub enum Likely {
         /// Whether parts of the text say the same, and there is enough of it to tell.
         is_sure: bool,
     },
+    /// A text in this encoding, but for a few bytes that are no character of it.
+    Damaged(Encoding),
     /// No text, but this.
     NoText(FileKind),
 }
@@ -72,7 +80,7 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     if right > wrong {
         return None;
     }
-    by_detector(sample)
+    by_detector(sample).or_else(|| damaged(beginning(sample, SAMPLE)).map(Likely::Damaged))
 }
 
 /// Numbers of characters that are not ASCII, and of wrong stretches, of a sample taken as UTF-8.
@@ -154,6 +162,48 @@ pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {
     match Encoding::of_tables(detector.guess(None, false))? {
         Encoding::Windows1252 if is_hungarian(sample) => Some(Encoding::Windows1250),
         encoding => Some(encoding),
+    }
+}
+
+/// The encoding of a sample that the detector takes for none without wrong bytes.
+fn damaged(sample: &[u8]) -> Option<Encoding> {
+    let is_such = |encoding: &Encoding| without_wrong(*encoding, sample).is_some();
+    but_for_few(sample).or_else(|| detected(sample).filter(is_such))
+}
+
+/// The encoding that the detector finds once the bytes are left out that are no character of it, if these are few: by one such
+/// byte it takes the text for another one.
+pub(super) fn but_for_few(sample: &[u8]) -> Option<Encoding> {
+    let sample = beginning(sample, REPAIRED);
+    let is_table =
+        |encoding: &Encoding| encoding.unit() == 1 && *encoding != Encoding::Utf8 && !encoding.is_stateful();
+    let is_found = |encoding: &Encoding| {
+        let repaired = without_wrong(*encoding, sample);
+        repaired.is_some_and(|rest| rest.len() < sample.len() && detected(&rest) == Some(*encoding))
+    };
+    let found = Encoding::ALL.iter().copied().filter(is_table).find(is_found);
+    // The wrong bytes may lie behind this part.
+    found.or_else(|| detected(sample).filter(|encoding| encoding.is_multibyte()))
+}
+
+/// The bytes of a sample without those that are no character. `None` if these are not few.
+fn without_wrong(encoding: Encoding, sample: &[u8]) -> Option<Vec<u8>> {
+    let mut most = 1 + sample.iter().filter(|byte| !byte.is_ascii()).count() / FEW;
+    let (mut kept, mut rest) = (Vec::new(), sample);
+    loop {
+        match encoding.decode(rest) {
+            Ok(_) => {
+                kept.extend_from_slice(rest);
+                return Some(kept);
+            }
+            Err(DecodeError::Nul) => return None,
+            Err(DecodeError::Undecodable(wrong)) => {
+                most = most.checked_sub(1)?;
+                let (right, from) = rest.split_at(wrong.at as usize);
+                kept.extend_from_slice(right);
+                rest = &from[wrong.bytes.len().clamp(1, from.len())..];
+            }
+        }
     }
 }
 

@@ -3,14 +3,8 @@
 //! Pure over bytes.
 
 use super::escapes::{by_all_escapes, has_escapes, has_undecoded, has_wide};
-use super::guess::{beginning, detected, is_mostly_utf_8, is_rather_utf_8, likely_of_all, sample_of};
-use super::{DecodeError, Encoding, EncodingSource, Likely};
-
-/// Bytes of a sample in which wrong bytes are looked for.
-const REPAIRED: usize = 16 << 10;
-
-/// Bytes that are not ASCII for each wrong one from which on a text is one with few wrong bytes.
-const FEW: usize = 16;
+use super::guess::{but_for_few, is_mostly_utf_8, is_rather_utf_8, likely_of_all, sample_of};
+use super::{Encoding, EncodingSource, Likely};
 
 /// See the module.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,42 +66,6 @@ fn of_escapes(bytes: &[u8]) -> Readings {
     Readings { encodings, doubt }
 }
 
-/// The encoding that the detector finds once the bytes are left out that are no character of it, if these are few: by one such
-/// byte it takes the text for another one.
-fn but_for_few(sample: &[u8]) -> Option<Encoding> {
-    let sample = beginning(sample, REPAIRED);
-    let is_table =
-        |encoding: &Encoding| encoding.unit() == 1 && *encoding != Encoding::Utf8 && !encoding.is_stateful();
-    let is_found = |encoding: &Encoding| {
-        let repaired = without_wrong(*encoding, sample);
-        repaired.is_some_and(|rest| rest.len() < sample.len() && detected(&rest) == Some(*encoding))
-    };
-    let found = Encoding::ALL.iter().copied().filter(is_table).find(is_found);
-    // The wrong bytes may lie behind this part.
-    found.or_else(|| detected(sample).filter(|encoding| encoding.is_multibyte()))
-}
-
-/// The bytes of a sample without those that are no character. `None` if these are not few.
-fn without_wrong(encoding: Encoding, sample: &[u8]) -> Option<Vec<u8>> {
-    let mut most = 1 + sample.iter().filter(|byte| !byte.is_ascii()).count() / FEW;
-    let (mut kept, mut rest) = (Vec::new(), sample);
-    loop {
-        match encoding.decode(rest) {
-            Ok(_) => {
-                kept.extend_from_slice(rest);
-                return Some(kept);
-            }
-            Err(DecodeError::Nul) => return None,
-            Err(DecodeError::Undecodable(wrong)) => {
-                most = most.checked_sub(1)?;
-                let (right, from) = rest.split_at(wrong.at as usize);
-                kept.extend_from_slice(right);
-                rest = &from[wrong.bytes.len().clamp(1, from.len())..];
-            }
-        }
-    }
-}
-
 /// The text of bytes that the caller says are in this encoding, with U+FFFD for wrong ones, if it may be so: they are neither UTF-8
 /// nor binary, and have more other characters than wrong ones.
 pub fn with_replacements(encoding: Encoding, bytes: &[u8]) -> Option<String> {
@@ -163,6 +121,24 @@ mod tests {
                 let first = readings(&bytes).encodings[0];
                 let shown = first.decode_lossy(&bytes).replace('\u{fffd}', "");
                 assert!(shown.contains(&text.repeat(2)), "{encoding:?} {first:?}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_guess_names_the_encoding_but_for_a_wrong_byte_or_is_unsure() {
+        for (encoding, text, wrong) in TEXTS {
+            for times in [3, 20, 200] {
+                let lines = encoded(encoding, &text.repeat(2 * times));
+                for at in [0, lines.len() / 2, lines.len()] {
+                    let bytes = [&lines[..at], wrong, &lines[at..]].concat();
+                    let first = std::str::from_utf8(&bytes).unwrap_err().valid_up_to();
+                    match likely_of_all(&bytes, first) {
+                        Some(Likely::Damaged(but_for)) => assert_eq!(but_for, encoding, "{times} {at}"),
+                        Some(Likely::Text { is_sure: false, .. }) => assert!(!encoding.is_multibyte()),
+                        other => panic!("{encoding:?} {times} {at}: {other:?}"),
+                    }
+                }
             }
         }
     }
