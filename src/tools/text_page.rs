@@ -18,6 +18,10 @@ const LAST_LINES: usize = 1_000;
 /// Tokens of the number of a line and what stands behind it.
 const TOKENS_OF_NUMBER: usize = 3;
 
+/// What an answer with first or last lines says of a text with a lone `\r`. The reference server counts them so.
+const LONE_CR: &str = "Lines of head and tail end in \\n. This text has lines that end in \\r alone: start_line, end_line, offset, limit and \
+    line_numbers count them";
+
 /// The tool that goes on behind a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reader {
@@ -192,6 +196,13 @@ impl<'p> TextPage<'p> {
         count_breaks(self.read.excerpt.bytes()) as u64
     }
 
+    /// What is told of first or last lines that are other ones than those that ranges count.
+    pub(super) fn other_lines(&self) -> Option<String> {
+        let by_lf = matches!(self.wanted.part, TextPart::Head(_) | TextPart::Tail(_));
+        let is_told = by_lf && has_lone_cr(self.read.excerpt.bytes()) && !switches::is_off("head-lone-cr");
+        is_told.then(|| LONE_CR.to_owned())
+    }
+
     /// The state of the file, as a cursor keeps it.
     pub(super) fn state(&self) -> u64 {
         state_of(self.read.excerpt.stamp())
@@ -262,6 +273,11 @@ impl<'p> TextPage<'p> {
             _ => format!("text {end}"),
         }
     }
+}
+
+/// Whether a line of a text ends in a `\r` alone, unless its break may go on behind the text.
+fn has_lone_cr(text: &[u8]) -> bool {
+    memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1).is_some_and(|next| *next != b'\n'))
 }
 
 /// What a cursor into the text of this file in this encoding belongs to.

@@ -93,3 +93,30 @@ fn the_numbered_lines_of_all_pages_are_all_lines_once() {
         assert_eq!(found, wanted);
     }
 }
+
+#[test]
+fn first_and_last_lines_of_a_text_with_a_lone_cr_are_told_to_end_in_lf() {
+    let folder = Folder::new();
+    folder.write("cr", "one\rtwo\rthree\r");
+    folder.write("crlf", "one\r\ntwo\r\n");
+    let server = serve(&folder, &[LIMIT]);
+    for (path, arguments, expected) in [
+        ("cr", json!({ "head": 1 }), true),
+        ("cr", json!({ "tail": 1 }), true),
+        ("cr", json!({ "head": 1, "line_numbers": true }), false),
+        ("cr", json!({ "end_line": 1 }), false),
+        ("crlf", json!({ "head": 1 }), false),
+        ("crlf", json!({ "tail": 2 }), false),
+    ] {
+        let mut call = arguments.clone();
+        call["path"] = json!(path);
+        let page = server.tool("read_text_file", call);
+        let note = page.texts.get(1).map(String::as_str).unwrap_or_default();
+        assert_eq!(
+            note.contains("This text has lines that end in \\r alone"),
+            expected,
+            "{path} {arguments}: {note}"
+        );
+        assert_eq!(page.text.contains("three"), expected, "{path} {arguments}");
+    }
+}
