@@ -65,7 +65,7 @@ pub struct Listing {
     pub folders: usize,
     /// What is not listed of a tree.
     pub left_out: LeftOut,
-    /// If the time was up before all of a tree was met: [`ListOptions::after`] for what was not. Empty: nothing was met.
+    /// If the time was up before all was looked at: [`ListOptions::after`] for what was not. Empty: nothing was looked at.
     pub late: Option<String>,
     /// The path of the folder.
     pub directory: PathBuf,
@@ -194,7 +194,7 @@ pub(crate) fn list(
     wait: impl Fn(&DirEntry) -> Result<()>,
     control: &Control,
 ) -> Result<Listing> {
-    let Names { table, unlisted, folders, mut left_out, walked, late, .. } = names;
+    let Names { table, unlisted, folders, mut left_out, walked, mut late, .. } = names;
     let (mut uncounted, mut more, mut leased) = (0, false, Vec::new());
     let candidates = table.sorted();
     // What was walked counts as done.
@@ -213,9 +213,19 @@ pub(crate) fn list(
         }
         error => Err(error),
     };
+    let mut passed = options.after.unwrap_or_default();
     for (nth, name) in candidates.enumerate() {
         control.progress(walked + (nth - leased.len()) as u64, total);
         let text = &table.text()[name.clone()];
+        match control.check() {
+            Err(Error::TimedOut) if nth > 0 && !switches::is_off("list-late") => {
+                late = Some(passed.to_owned());
+                break;
+            }
+            Ok(()) | Err(Error::TimedOut) => {}
+            Err(cancelled) => return Err(cancelled),
+        }
+        passed = text;
         if files.len() == options.limit {
             // To find out that there is one more file, no lines need to be counted.
             more = match DirEntry::look(folder, text) {

@@ -164,6 +164,30 @@ fn a_list_of_files_of_a_tree_goes_on_where_its_time_was_up() {
 }
 
 #[test]
+fn a_list_of_files_of_one_folder_goes_on_where_its_time_was_up() {
+    let folder = Folder::new();
+    (0..2_000).for_each(|n| folder.write(&format!("f{n:04}"), "x"));
+    let flags = ["--tools=lines", "--timeout=1", "--structured"];
+    let injected = "statx,newfstatat:delay_enter=60000";
+    let Some(server) = slow_calls(&folder, injected, &flags) else { return };
+    let (mut next, mut files, mut partial) = (Some(json!({})), Vec::new(), 0);
+    while let Some(arguments) = next {
+        assert!(partial < 60, "the list does not go on: {arguments}");
+        let page = server.tool("list_files", arguments.clone());
+        let data = &page.result["structuredContent"];
+        assert!(!page.is_error, "{arguments}: {}", page.text);
+        let is_partial = page.text.contains("\nNot shown: all that was not met before the time was up");
+        assert_eq!(data["partial"] == json!(true), is_partial, "{data}");
+        partial += usize::from(is_partial);
+        let name = |file: &Value| file["name"].as_str().expect("a name").to_owned();
+        files.extend(data["files"].as_array().expect("files").iter().map(name));
+        next = data.get("next").cloned();
+    }
+    assert!(partial > 0);
+    assert_eq!(files, (0..2_000).map(|n| format!("f{n:04}")).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_folder_whose_names_alone_take_longer_than_the_time_is_answered_as_a_part_that_came_to_nothing() {
     let folder = Folder::new();
     // The names of one call of the system are at most 32 KB.
@@ -185,4 +209,9 @@ fn a_folder_whose_names_alone_take_longer_than_the_time_is_answered_as_a_part_th
         let is_list = matches!(tool, "list_directory" | "view");
         assert!(!is_list || page.text.starts_with("[No entry could be looked at"), "{tool}: {}", page.text);
     }
+    drop(server);
+    let flags = ["--tools=lines", "--timeout=1", "--names=any"];
+    let Some(server) = slow_calls(&folder, "getdents64:delay_enter=150000", &flags) else { return };
+    let page = server.tool("list_files", json!({}));
+    assert!(!page.is_error && page.text.contains("[No file could be looked at in the time"), "{}", page.text);
 }

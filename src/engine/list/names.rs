@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
 use crate::name_table::NameTable;
 use folder::LeftOut;
-use folder::{Error, Result};
+use folder::{Control, Error, Result};
 use folder::{NamePolicy, admits, is_in_git};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
@@ -19,6 +19,9 @@ const SIMILAR_SEARCHED: usize = 2_000;
 
 /// Minimum similarity of two names (Jaro-Winkler, 0 to 1).
 const SIMILAR_ENOUGH: f64 = 0.85;
+
+/// Entries of a folder whose names are read though the time is up.
+const SMALL: usize = 128;
 
 /// The names of files to list, and what is not listed.
 #[derive(Debug, Default)]
@@ -40,13 +43,27 @@ pub(crate) struct Names {
 }
 
 /// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left
-/// out.
-pub(crate) fn names_in(folder: ListedFolder, policy: NamePolicy, options: ListOptions) -> Result<Names> {
+/// out. None if the time is up: of a part, the first names in order are not known.
+pub(crate) fn names_in(
+    folder: ListedFolder,
+    policy: NamePolicy,
+    options: ListOptions,
+    control: &Control,
+) -> Result<Names> {
     let ListedFolder { root, excludes, .. } = folder;
     let mut names = Names::default();
     let entries = Dir::read_from(root);
-    for entry in entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))? {
+    let entries = entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))?;
+    for (nth, entry) in entries.enumerate() {
         let entry = entry.map_err(failed)?;
+        match control.check() {
+            Err(Error::TimedOut) if nth < SMALL => {}
+            Err(Error::TimedOut) => {
+                let late = Some(options.after.unwrap_or_default().to_owned());
+                return Ok(Names { late, ..Names::default() });
+            }
+            checked => checked?,
+        }
         let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
         let is_folder = kind == FileType::Directory;
         let may_be_file = matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Unknown);

@@ -14,8 +14,9 @@ use folder::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
 use folder::{MAX_PATH, NamePolicy, admits};
 use sys::fs::{Mode, OFlags};
 
-/// Shares of the time that the walk through a tree leaves for a list in part.
-const LISTING_LEAVES: u32 = 2;
+/// Shares of the time that a list leaves for an answer with a part: the names, and then the counting.
+const NAMES_LEAVE: u32 = COUNTING_LEAVES + 1;
+const COUNTING_LEAVES: u32 = 1;
 
 impl Workspace {
     /// All files (contract 4, `list_files`). `with_access` also asks for read and write permission.
@@ -40,16 +41,20 @@ impl Workspace {
             opened.map(drop).map_err(|refusal| refused("", refusal))
         };
         let list = |folder: Folder| {
-            let count = |seen: &DirEntry| self.count_lines(&folder, seen, control);
+            let count = |seen: &DirEntry| {
+                control.leaving_time(COUNTING_LEAVES, || self.count_lines(&folder, seen, control))
+            };
             let excludes = self.folders.excludes();
             let listed = ListedFolder { root: folder.handle(), directory: self.path(), excludes };
             list_enough(options.limit, |at_least| {
-                let names = match self.options.names {
-                    NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control)?,
-                    policy => list::names::names_in(listed, policy, options)?,
-                };
-                let is_part = names.is_part && names.late.is_none();
-                Ok((list::list(listed, names, options, count, wait, control)?, is_part))
+                let names = control.leaving_time(NAMES_LEAVE, || match self.options.names {
+                    NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control),
+                    policy => list::names::names_in(listed, policy, options, control),
+                })?;
+                let is_part = names.is_part;
+                let listing = list::list(listed, names, options, count, wait, control)?;
+                let goes_on = is_part && listing.late.is_none();
+                Ok((listing, goes_on))
             })
         };
         let root = self.folders.first();
@@ -83,8 +88,7 @@ impl Workspace {
         };
         let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
         let mut walk = self.clearing(walk);
-        let mut names =
-            control.leaving_time(LISTING_LEAVES, || names_of_walk(&mut walk, options, at_least, control))?;
+        let mut names = names_of_walk(&mut walk, options, at_least, control)?;
         names.left_out = walk.left_out();
         names.table.sort();
         Ok(names)

@@ -216,7 +216,7 @@ fn list_while_meddled_with(workspace: &Workspace, meddle: impl FnMut(usize) + Se
     let (options, excludes) = (list::ListOptions::default(), Excludes::default());
     let listed =
         list::ListedFolder { root: folder.handle(), directory: workspace.path(), excludes: &excludes };
-    let names = list::names::names_in(listed, NamePolicy::Portable, options).unwrap();
+    let names = list::names::names_in(listed, NamePolicy::Portable, options, &control()).unwrap();
     list::list(listed, names, options, count, |_| Ok(()), &control()).unwrap()
 }
 
