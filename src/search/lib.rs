@@ -11,5 +11,7 @@ mod pattern;
 mod stoppable;
 
 pub use filter::{FileFilter, FilterBuilder, Query, Shape};
-pub use lines::{Hit, LineMatcher, behind_break, find_line, line_at, line_before, line_end, whole_lines};
+pub use lines::{
+    Hit, LineMatcher, MapScan, behind_break, find_line, line_at, line_before, line_end, whole_lines,
+};
 pub use pattern::{Pattern, PatternError, PatternOptions};

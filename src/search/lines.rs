@@ -59,13 +59,33 @@ pub struct LineMatcher<'p> {
     is_in_map: bool,
     /// That was not possible.
     has_failed: bool,
+    /// No hit that was not told yet begins before this byte.
+    searched: usize,
+}
+
+/// What was found in a text with matches that span lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MapScan {
+    /// Number of hits.
+    pub count: u64,
+    /// Where the first line begins that was not searched, if the time is up.
+    pub rest: Option<usize>,
 }
 
 impl<'p> LineMatcher<'p> {
     /// For one thread. A search ends with an error when `control` says so.
     pub fn new(pattern: &'p Pattern, control: &'p (dyn Stop + Sync)) -> LineMatcher<'p> {
         let (cache, states) = (pattern.regex().create_cache(), None);
-        LineMatcher { pattern, cache, control, states, long: LONG, is_in_map: false, has_failed: false }
+        LineMatcher {
+            pattern,
+            cache,
+            control,
+            states,
+            long: LONG,
+            is_in_map: false,
+            has_failed: false,
+            searched: 0,
+        }
     }
 
     /// Counts the lines of `range` with a match, and adds the first ones to `hits` until there are `keep`. The range
@@ -79,29 +99,46 @@ impl<'p> LineMatcher<'p> {
         hits: &mut Vec<Hit>,
     ) -> Result<u64, Stopped> {
         let mut count = 0;
+        self.scan_counting(text, range, keep, hits, &mut count)?;
+        Ok(count)
+    }
+
+    fn scan_counting(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        keep: usize,
+        hits: &mut Vec<Hit>,
+        count: &mut u64,
+    ) -> Result<(), Stopped> {
         let next = |hits: &Vec<Hit>| if hits.len() < keep { Next::Hit } else { Next::Count };
         self.each_hit(text, range, next(hits), |hit| {
-            count += 1;
+            *count += 1;
             if hits.len() < keep {
                 hits.push(hit);
             }
             next(hits)
-        })?;
-        Ok(count)
+        })
     }
 
-    /// The same in a text that may change meanwhile, as in a map, where matches may span lines. `None`: the pattern needs a copy.
+    /// The same in a text that may change meanwhile, as in a map, where matches may span lines. `None`: the pattern needs a copy. If
+    /// the time is up, what was found until then.
     pub fn scan_map(
         &mut self,
         text: &[u8],
         range: Range<usize>,
         keep: usize,
         hits: &mut Vec<Hit>,
-    ) -> Result<Option<u64>, Stopped> {
+    ) -> Result<Option<MapScan>, Stopped> {
         (self.is_in_map, self.has_failed) = (true, false);
-        let count = self.scan(text, range, keep, hits);
+        let mut count = 0;
+        let scanned = self.scan_counting(text, range.clone(), keep, hits, &mut count);
         self.is_in_map = false;
-        count.map(|count| (!self.has_failed).then_some(count))
+        let rest = match scanned {
+            Err(Stopped::TimedOut) => Some(line_start(text, range.start..self.searched)),
+            scanned => scanned.map(|()| None)?,
+        };
+        Ok((!self.has_failed).then_some(MapScan { count, rest }))
     }
 
     /// Calls `found` with the hits in `range`, in order. It says what it needs next.
@@ -114,6 +151,7 @@ impl<'p> LineMatcher<'p> {
     ) -> Result<(), Stopped> {
         let (mut from, mut window_end) = (range.start, range.start);
         while from < range.end && wanted != Next::Nothing {
+            self.searched = from;
             if from >= window_end {
                 window_end = self.window_end(text, from..range.end)?;
             }
@@ -241,7 +279,22 @@ impl<'p> LineMatcher<'p> {
         let mut hit: Option<Hit> = None;
         let mut from = range.start;
         while from <= range.end {
-            let Some(found) = self.next_match(text, from..range.end)? else { break };
+            let found = match (self.next_match(text, from..range.end), &hit) {
+                (Ok(found), _) => found,
+                (Err(stopped), hit) => {
+                    let searched = self.states.as_ref().map_or(from, |states| states.searched);
+                    match hit {
+                        // No other match begins in its lines.
+                        Some(hit) if behind_break(text, hit.end) <= searched => None,
+                        Some(_) => return Err(stopped),
+                        None => {
+                            self.searched = searched.max(self.searched);
+                            return Err(stopped);
+                        }
+                    }
+                }
+            };
+            let Some(found) = found else { break };
             from = if found.is_empty() { next_char(text, found.end) } else { found.end };
             let is_inside = is_inside_crlf(text, found.start);
             if is_inside && found.is_empty() {

@@ -45,6 +45,8 @@ pub(super) struct Stoppable {
 pub(super) struct States {
     forward: Cache,
     reverse: Cache,
+    /// No match that the last search looked for begins before this byte.
+    pub(super) searched: usize,
 }
 
 /// What a search in steps found.
@@ -88,7 +90,7 @@ impl Stoppable {
 
     /// For one thread.
     pub(super) fn states(&self) -> States {
-        States { forward: self.forward.create_cache(), reverse: self.reverse.create_cache() }
+        States { forward: self.forward.create_cache(), reverse: self.reverse.create_cache(), searched: 0 }
     }
 
     /// The first match that begins in the range, bytes of the text. The text may change meanwhile: then the result is void.
@@ -119,11 +121,13 @@ impl Stoppable {
         earliest: bool,
         control: &dyn Stop,
     ) -> Result<Step<usize>, Stopped> {
+        states.searched = range.start;
         let mut ends = Ends { suffix: self.suffix.as_ref(), known: range.start };
         let Some(first) = ends.next(text, range.clone(), control)? else { return Ok(Step::Found(None)) };
         // A match does not begin further before its end than it is long.
         let begin_of = |end: usize| self.longest.map_or(range.start, |longest| end.saturating_sub(longest));
         let begin = range.start.max(begin_of(first));
+        states.searched = begin;
         let mut walk = Walk { dfa: &self.forward, cache: &mut states.forward, text };
         let Some(mut state) = walk.start(begin..range.end) else { return Ok(Step::Unsupported) };
         let (mut at, mut found) = (begin, None);
@@ -138,6 +142,7 @@ impl Stoppable {
                 }
             }
             if state.is_start() && found.is_none() {
+                states.searched = at;
                 let step = range.end.min(at + self.step - (at - begin) % self.step);
                 let next = self.candidate(text, at..range.end, step);
                 if next > at {

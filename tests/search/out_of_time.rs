@@ -101,6 +101,57 @@ fn a_pattern_with_many_states_does_not_lose_the_partial_answer() {
 }
 
 #[test]
+fn a_match_of_a_file_that_takes_longer_than_the_time_is_told() {
+    not_under_wine!("has a limit of time that such a program does not keep");
+    let folder = Folder::new();
+    // Its first part takes a moment, the others many seconds of every processor.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let letters = ab_letters(1 << 20);
+    let lines = letters.as_bytes().chunks(1_000).map(|line| String::from_utf8_lossy(line) + "\n");
+    let slow = lines.collect::<String>().repeat(16 * processors);
+    folder.write("f", ["needle1\n", &"x\n".repeat(300_000), &slow].concat());
+    let server = serve(&folder, &["--timeout=2", "--filter-cache=0"]);
+    for more in [json!({}), json!({ "-C": 1 }), json!({ "sort": "modified" })] {
+        let mut call = json!({ "pattern": format!("{SLOW}|needle\\d"), "output_mode": "content", "-o": true, "-n": false });
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let page = server.tool("grep", call.clone());
+        assert!(page.text.starts_with("f\nneedle1\n"), "{call}: {}", page.text);
+        assert!(
+            page.text.contains("1 file not searched to its end for lack of time"),
+            "{call}: {}",
+            page.text
+        );
+        let next = next_of(&page).expect("more");
+        assert!(next != call && !page.text.contains("nothing left out"), "{call}: {}", page.text);
+    }
+}
+
+#[test]
+fn a_search_for_matches_that_span_lines_goes_on_in_a_file_that_takes_longer_than_the_time() {
+    not_under_wine!("has a limit of time that such a program does not keep");
+    let folder = Folder::new();
+    let line = ab_letters(1_000) + "\n";
+    folder.write("f", ["one\nneedle\n", &line.repeat(60_000), "one\nneedle\n"].concat());
+    let server = serve(&folder, &["--timeout=1", "--filter-cache=0"]);
+    let (mut next, mut found, mut pages) = (
+        Some(
+            json!({ "pattern": format!("{SLOW}|one\\nneedle"), "output_mode": "content", "multiline": true }),
+        ),
+        0,
+        0,
+    );
+    while let Some(call) = next {
+        let page = server.tool("grep", call.clone());
+        assert!(!page.is_error, "{}", page.text);
+        found += page.text.matches(":needle").count();
+        next = next_of(&page);
+        assert!(next.as_ref() != Some(&call) && pages < 60, "{}", page.text);
+        pages += 1;
+    }
+    assert_eq!(found, 2, "{pages} pages");
+}
+
+#[test]
 fn a_list_of_files_whose_time_was_up_does_not_say_that_nothing_is_left_out() {
     let Some((_folder, server)) = super::bounds::slow(100_000, &["--timeout=1"]) else { return };
     let text = server.ok("glob", json!({ "pattern": "**" }));

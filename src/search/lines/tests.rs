@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use text::Unstopped;
@@ -245,6 +245,51 @@ fn a_heavy_pattern_is_searched_in_steps_and_only_where_a_match_may_end() {
     assert_eq!(hits(r"\w{60}z", words, &text).len(), 1, "borders of words beyond ASCII");
 }
 
+/// Stops work after so many checks.
+struct Checks(AtomicUsize, usize);
+
+impl Stop for Checks {
+    fn check(&self) -> Result<(), Stopped> {
+        if self.0.fetch_add(1, Ordering::Relaxed) < self.1 { Ok(()) } else { Err(Stopped::TimedOut) }
+    }
+}
+
+#[test]
+fn a_search_for_matches_that_span_lines_goes_on_where_its_time_was_up() {
+    let filler = "some words in a line\r\n".repeat(900);
+    let text =
+        ["start\nof it\n", &filler, "x\n\ny x\n", &filler, &filler, "begin\n", &filler, &filler, "end\nx\ny"];
+    let text = text.concat();
+    let pages = |pattern: &str, checks: usize| {
+        let options = PatternOptions { multiline: true, ..PatternOptions::default() };
+        let compiled = Pattern::new(pattern, options).unwrap();
+        let (mut found, mut from, mut pages) = (Vec::new(), 0, 0);
+        loop {
+            let (stop, mut hits) = (Checks(AtomicUsize::new(0), checks), Vec::new());
+            let mut scan = LineMatcher::new(&compiled, &stop);
+            let scanned = scan.scan_map(text.as_bytes(), from..text.len(), usize::MAX, &mut hits).unwrap();
+            let MapScan { count, rest } = scanned.expect("no copy is needed");
+            assert_eq!(count, hits.len() as u64);
+            found.extend(hits.iter().map(|hit| text[hit.start..hit.end].to_owned()));
+            pages += 1;
+            match rest {
+                Some(rest) if rest > from => from = rest,
+                rest => return (found, rest, pages),
+            }
+        }
+    };
+    for pattern in [r"x\s+y", r"of it\n", r"\bx\n", r"(?s)e(?:w[^z]){3,40}zz|x\ny", "absent"] {
+        for checks in [4, 6, 99] {
+            let (found, rest, pages) = pages(pattern, checks);
+            assert_eq!((found, rest), (spanning(pattern, &text), None), "{pattern} {checks}");
+            assert_eq!(pages > 1, checks < 99, "{pattern} {checks}");
+        }
+    }
+    // A match that takes longer than the time is where the search ends.
+    let (_, rest, _) = pages(r"begin(?s:.)*?end", 4);
+    assert!(text[rest.unwrap()..].contains("begin"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
 
@@ -269,7 +314,7 @@ proptest! {
         let (compiled, control, mut hits) = (Pattern::new(&pattern, options).unwrap(), Unstopped, Vec::new());
         let mut scan = LineMatcher::new(&compiled, &control);
         let count = scan.scan_map(text.as_bytes(), 0..text.len(), usize::MAX, &mut hits).unwrap();
-        if count.is_some() {
+        if count.is_some_and(|scan| scan.rest.is_none()) {
             let hits: Vec<&str> = hits.iter().map(|hit| &text[hit.start..hit.end]).collect();
             prop_assert_eq!(hits, spanning(&pattern, &text), "{}", pattern);
         }

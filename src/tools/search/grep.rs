@@ -26,6 +26,7 @@ mod hints;
 mod place;
 mod run;
 mod searched;
+mod started;
 mod wanted_files;
 
 pub(crate) static TOOL: Tool = Tool {

@@ -93,23 +93,18 @@ impl Workers<'_> {
             drop(slot);
             return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
         }
-        let (mut hits, mut count) = (Vec::new(), 0);
+        let mut found = LargeHits { hits: Vec::new(), count: 0, is_text, rest: None };
         for stretch in stretches_of(text, known.as_deref(), start, file.start) {
-            let Some(more) = scratch.scan.scan_map(text, stretch, self.options.keep, &mut hits)? else {
+            let Some(more) = scratch.scan.scan_map(text, stretch, self.options.keep, &mut found.hits)? else {
                 drop(slot);
                 return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
             };
-            count += more;
+            (found.count, found.rest) = (found.count + more.count, more.rest);
+            if found.rest.is_some() {
+                break;
+            }
         }
-        self.count_as_bytes(!is_text, count, batch);
-        batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
-        let opened = OpenedText { is_changing: opened.is_changing || !view.unchanged(), ..opened };
-        let index = self.workspace.known_index(&opened.stamp);
-        let whole = start..bytes.len();
-        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, whole) };
-        let found = found_file(file, opened, batch, hits, count, held);
-        batch.add_found(found.map(|found| FoundFile { index, ..found }));
-        Ok(())
+        self.put_map(file, opened, (view, start), found, known.is_some(), batch)
     }
 
     /// Searches a copy of a mapped text: to decode it, also where it is not UTF-8, or for a pattern that needs one. That takes memory, so only one thread of
@@ -246,6 +241,20 @@ impl Workers<'_> {
         if opened.len() <= MAX_PIECE && !(is_text && goes_on()) {
             return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
         }
+        let found = LargeHits { hits, count, is_text, rest };
+        self.put_map(file, opened, (view, start), found, known.is_some(), batch)
+    }
+
+    /// Puts what was found in a mapped text into the batch.
+    fn put_map(
+        &self,
+        file: Candidate,
+        opened: OpenedText,
+        (view, start): (Arc<FileView>, usize),
+        LargeHits { hits, count, is_text, rest }: LargeHits,
+        is_known: bool,
+        batch: &mut Batch,
+    ) -> Result<()> {
         // The time is up: what was found so far counts, and the next call goes on in the file.
         let stopped = rest.map(|_| self.control.check().err().unwrap_or(Error::TimedOut));
         if let Some(rest) = rest.filter(|rest| *rest > file.start) {
@@ -256,9 +265,10 @@ impl Workers<'_> {
         let is_begun = rest.is_none_or(|rest| rest > file.start);
         let counted = batch.counts.files + u64::from(is_begun);
         self.count_as_bytes(!is_text && is_begun, count, batch);
-        batch.unknown += u64::from(is_text && known.is_none() && opened.is_worth_filter());
+        batch.unknown += u64::from(is_text && !is_known && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
-        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, range) };
+        let whole = start..view.bytes().len();
+        let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, whole) };
         let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
         if let Some(file) = &mut found {
             file.end = rest.unwrap_or(usize::MAX);

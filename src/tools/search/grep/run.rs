@@ -7,6 +7,7 @@ use super::files::MatchedFile;
 use super::hints::{Fruitless, hints};
 use super::place::Place;
 use super::searched::{balance, hit};
+use super::started::Started;
 use super::wanted_files::WantedFiles;
 use super::{Grep, Sort, TOOL};
 use crate::tools::balance::plural;
@@ -34,6 +35,8 @@ const MORE: &str = "there are more lines";
 const UNTOLD: &str = "There are matches, and the time was up before one was told";
 const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
     (path, glob), or have the server started with a longer --timeout]";
+const NO_PROGRESS_SPANNING: &str = "[No file could be searched in the time. The same call may end in the same way: search without \
+    multiline or for a shorter match, search less at a time (path, glob), or have the server started with a longer --timeout]";
 
 /// A call that runs.
 #[derive(Clone, Copy)]
@@ -62,7 +65,8 @@ impl<'r> Run<'r> {
     /// Lines, by the paths of their files.
     pub(super) fn content(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(false)?;
-        let mut content = self.new_content();
+        let stop = Started::new(self.control);
+        let mut content = self.new_content(&stop);
         let mut searched = self.search(self.keep(), place, &mut |file| {
             let (path, state) = (self.shown(&file), state_of(&file.stamp));
             let wants_more = content.push(&file, &path, state);
@@ -93,7 +97,8 @@ impl<'r> Run<'r> {
         // The lines are looked for again.
         let newest = self.control.leaving_time(SHARES_OF_LINES, || self.newest(None, place));
         let NewestFound { files, mut searched, .. } = newest?;
-        let (mut content, mut next) = (self.new_content(), None);
+        let stop = Started::new(self.control);
+        let (mut content, mut next) = (self.new_content(&stop), None);
         let has_changed = place.is_some_and(|place| {
             let file = files.iter().find(|file| place.is_in(file.folder, &file.path));
             place.byte.is_some() && searched.stop.is_none() && file.map(|file| file.state) != self.state()
@@ -102,6 +107,7 @@ impl<'r> Run<'r> {
             let again = self.push_again(&mut content, &file, place)?;
             if again.stop == Some(SearchStop::Time) {
                 (searched.stop, searched.last) = (again.stop, again.last);
+                content.is_late = true;
             }
             if again.stop.is_some() {
                 let modified_ns = Some(file.modified_ns);
@@ -220,12 +226,12 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
         let Content { text, shown, end, is_late, changed, .. } = content;
-        list.text_mut().push_str(match (text.is_empty(), &end) {
-            (true, Some(_)) => UNTOLD,
-            (true, None) => nothing(searched),
+        let has_more = is_late && (end.is_some() || searched.stop == Some(SearchStop::Time));
+        list.text_mut().push_str(match (text.is_empty(), has_more || end.is_some()) {
+            (true, true) => UNTOLD,
+            (true, false) => nothing(searched),
             (false, _) => text.strip_suffix('\n').unwrap_or(&text),
         });
-        let has_more = is_late && end.is_some();
         list.count_shown(shown);
         match (end, searched.stop) {
             (Some(end), _) => {
@@ -265,7 +271,8 @@ impl<'r> Run<'r> {
             None => searched.last.is_none(),
         };
         if searched.stop == Some(SearchStop::Time) && is_stuck {
-            notes.push(NO_PROGRESS.into());
+            let spans = self.grep.how.multiline;
+            notes.push(if spans { NO_PROGRESS_SPANNING } else { NO_PROGRESS }.into());
         }
         if searched.counts.hits == 0 && searched.stop.is_none() && !has_more && self.grep.cursor.is_none() {
             let Run { grep, workspace, wants, control, started, .. } = self;
@@ -316,9 +323,12 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn new_content(self) -> Content<'r> {
+    fn new_content<'c>(self, stop: &'c Started) -> Content<'c>
+    where
+        'r: 'c,
+    {
         let (form, most) = (self.grep.form, self.grep.most.unwrap_or(u64::MAX));
-        let scan = LineMatcher::new(self.pattern, self.control);
+        let scan = LineMatcher::new(self.pattern, stop);
         Content::new(
             scan,
             form,
