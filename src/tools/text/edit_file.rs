@@ -106,10 +106,10 @@ impl Request for EditArguments {
         let EditArguments { filename: path, encoding, if_missing, expected_version, .. } = self;
         let text = |text: Option<Text>| text.map(|text| text.0);
         let (content, old_text, new_text) = (text(self.content), text(self.old_text), text(self.new_text));
-        let new = [("content", &content), ("new_text", &new_text)].into_iter();
-        let new =
-            new.filter_map(|(name, text)| Some((name, text.clone().filter(|text| has_omission(text))?)));
-        let omission = new.last();
+        let with_omission = |name: &'static str, text: &Option<String>| {
+            Some((name, text.clone().filter(|text| has_omission(text))?))
+        };
+        let omission = with_omission("new_text", &new_text).or_else(|| with_omission("content", &content));
         let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
         let (change, removes) = mode(content, old_text, new_text, if_missing)?;
         let is_utf_8 = encoding.unwrap_or_default() == EncodingChoice::Is(Encoding::Utf8);
