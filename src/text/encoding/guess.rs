@@ -149,11 +149,14 @@ pub(super) fn wide_enough(encoding: Encoding, text: &[u8]) -> Encoding {
     }
 }
 
-/// Whether a line of a text has characters of several bytes. The detector takes such a text for another one by one wrong byte.
+/// Whether a line of a text has characters of several bytes, or all of it but for a few bytes. The detector takes such a text for another
+/// one by one wrong byte.
 fn has_longer(sample: &[u8]) -> bool {
     let lines = sample.split(|byte| *byte == b'\n');
     let mut long = lines.filter(|line| line.iter().filter(|byte| !byte.is_ascii()).count() >= EVIDENCE);
+    let is_longer = |encoding: Encoding| encoding.is_multibyte() && !encoding.is_stateful();
     long.any(|line| detected(line).is_some_and(Encoding::is_multibyte))
+        || repaired(sample, is_longer).is_some()
 }
 
 pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {
@@ -174,16 +177,21 @@ fn damaged(sample: &[u8]) -> Option<Encoding> {
 /// The encoding that the detector finds once the bytes are left out that are no character of it, if these are few: by one such
 /// byte it takes the text for another one.
 pub(super) fn but_for_few(sample: &[u8]) -> Option<Encoding> {
-    let sample = beginning(sample, REPAIRED);
     let is_table =
-        |encoding: &Encoding| encoding.unit() == 1 && *encoding != Encoding::Utf8 && !encoding.is_stateful();
+        |encoding: Encoding| encoding.unit() == 1 && encoding != Encoding::Utf8 && !encoding.is_stateful();
+    // The wrong bytes may lie behind this part.
+    let behind = || detected(beginning(sample, REPAIRED)).filter(|encoding| encoding.is_multibyte());
+    repaired(sample, is_table).or_else(behind)
+}
+
+/// The first of these encodings that the detector finds once the bytes are left out that are no character of it.
+fn repaired(sample: &[u8], of: impl Fn(Encoding) -> bool) -> Option<Encoding> {
+    let sample = beginning(sample, REPAIRED);
     let is_found = |encoding: &Encoding| {
         let repaired = without_wrong(*encoding, sample);
         repaired.is_some_and(|rest| rest.len() < sample.len() && detected(&rest) == Some(*encoding))
     };
-    let found = Encoding::ALL.iter().copied().filter(is_table).find(is_found);
-    // The wrong bytes may lie behind this part.
-    found.or_else(|| detected(sample).filter(|encoding| encoding.is_multibyte()))
+    Encoding::ALL.iter().copied().filter(|encoding| of(*encoding)).find(is_found)
 }
 
 /// The bytes of a sample without those that are no character. `None` if these are not few.

@@ -144,6 +144,22 @@ mod tests {
     }
 
     #[test]
+    fn one_line_of_longer_characters_with_a_wrong_byte_is_no_sure_text_of_single_bytes() {
+        for (encoding, text, wrong) in TEXTS.into_iter().filter(|(encoding, ..)| encoding.is_multibyte()) {
+            let line = encoded(encoding, text);
+            for at in 0..line.len() {
+                let bytes = [&line[..at], wrong, &line[at..]].concat();
+                let first = std::str::from_utf8(&bytes).unwrap_err().valid_up_to();
+                let found = likely_of_all(&bytes, first).and_then(Likely::encoding);
+                assert!(
+                    !matches!(found, Some((other, EncodingSource::Guess)) if other != encoding),
+                    "{encoding:?} {at}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_long_text_is_read_alike_wherever_its_sample_ends() {
         for (encoding, text, wrong) in TEXTS {
             for more in 0..4 {
