@@ -11,7 +11,7 @@ use super::git::pack::Kind;
 use super::git::tree::{Entry, entries};
 
 /// The deepest folder of a tree.
-const MAX_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 256;
 
 /// The longest path, in bytes.
 const MAX_PATH: usize = 16 << 10;
