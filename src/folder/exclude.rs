@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use unicode_normalization::UnicodeNormalization;
 
@@ -83,6 +84,17 @@ impl Excludes {
     /// find by it what is excluded.
     pub fn may_hide(&self, path: &Path, is_directory: bool) -> bool {
         self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
+    }
+
+    /// Whether a directory at `path` would be excluded by a pattern that writes its name out, as `secret/` does and `*/` does not.
+    pub fn names_folder(&self, path: &Path) -> bool {
+        let names = |patterns: &Gitignore, path: &Path| match patterns.matched(path, true) {
+            Match::Ignore(glob) => !glob.original().contains(['*', '?', '[']),
+            _ => false,
+        };
+        let of =
+            |patterns: &Arc<Patterns>| names(&patterns.exact, path) || names(&patterns.folded, &folded(path));
+        self.patterns.as_ref().is_some_and(of)
     }
 
     /// Whether `path` itself is excluded; for a walk, which has not entered an excluded directory.

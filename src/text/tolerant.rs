@@ -165,28 +165,29 @@ impl Place<'_> {
         let Some(mapping) = Mapping::of(&block, self.text) else { return Tolerant::None };
         let (mut kept, only) = (kept(&block), kinds.only());
         self.edges.keep(&mut kept, old_at.len());
+        let (Some(first), Some(last)) = (found_at.first(), found_at.last()) else { return Tolerant::None };
+        let (range, text) = (first.start..last.end, self.text);
+        let breaks = |nth: usize| match (kept[nth - 1].filter(|&at| at + 1 < found_at.len()), only) {
+            (Some(at), _) => &text[found_at[at].end..found_at[at + 1].start],
+            (None, Some(only)) => only.as_bytes(),
+            (None, None) => &new.as_bytes()[new_at[nth - 1].end..new_at[nth].start],
+        };
+        // First, because it bounds what the mapped lines take together.
+        let mut out = match composed(&block, &mapping, &kept, breaks, most) {
+            Ok(out) => out,
+            Err(refused) => return refused,
+        };
         if !switches::is_off("tolerant-marks") && !mapping.keeps_marks(&block, most) {
             return Tolerant::None;
         }
         if !switches::is_off("tolerant-right") && mapping.moves_what_is_right(&block, &kept, most) {
             return Tolerant::None;
         }
-        let (Some(first), Some(last)) = (found_at.first(), found_at.last()) else { return Tolerant::None };
-        let (range, text) = (first.start..last.end, self.text);
         if !switches::is_off("tolerant-unmoved")
             && fits_unmoved(&block, &mapping, &kept, (text, range.clone()), most)
         {
             return Tolerant::None;
         }
-        let breaks = |nth: usize| match (kept[nth - 1].filter(|&at| at + 1 < found_at.len()), only) {
-            (Some(at), _) => &text[found_at[at].end..found_at[at + 1].start],
-            (None, Some(only)) => only.as_bytes(),
-            (None, None) => &new.as_bytes()[new_at[nth - 1].end..new_at[nth].start],
-        };
-        let mut out = match composed(&block, &mapping, &kept, breaks, most) {
-            Ok(out) => out,
-            Err(refused) => return refused,
-        };
         // What follows may begin with a `\n` only if the place has its last break.
         if out.ends_with(b"\r") && text[range.end..].starts_with(b"\n") {
             out.push(b'\n');

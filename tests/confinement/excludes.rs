@@ -237,6 +237,10 @@ fn a_pattern_for_all_folders_leaves_the_files_at_the_top_readable() {
     let server = Stdio::start(&folder, &["--tools=filesystem", "--exclude=*/"]).ready();
     assert_eq!(server.ok("read_text_file", json!({ "path": "top.txt" })), "top\n");
     server.refused("read_text_file", json!({ "path": "in/below.txt" }));
+    server.ok("write_file", json!({ "path": "new.txt", "content": "new\n" }));
+    server.ok("move_file", json!({ "source": "new.txt", "destination": "moved.txt" }));
+    server.refused("create_directory", json!({ "path": "new" }));
+    server.refused("write_file", json!({ "path": "new/f", "content": "" }));
 }
 
 #[test]

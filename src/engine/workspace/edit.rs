@@ -74,7 +74,11 @@ impl Workspace {
         let options = ChangeOptions { create: true, any_bytes: true, in_parts: None, ..options.clone() };
         self.change(path, &options, control, |_, old| {
             let Rewrite { content, was, report } = rewrite(choice, path.sent(), old, content)?;
-            if let Some(line) = was.and_then(|encoding| omission(&content, old, encoding)) {
+            let lacking = match was {
+                Some(encoding) => omission(&content, old, encoding, control)?,
+                None => None,
+            };
+            if let Some(line) = lacking {
                 let problem = omission_problem(line);
                 return Err(Error::InvalidArguments { at: "content".into(), problem });
             }

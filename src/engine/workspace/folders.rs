@@ -109,7 +109,7 @@ impl Folders {
             found => found?,
         };
         match found.place.real.as_deref().is_some_and(is_kept)
-            || self.is_in_repository(path, &found, freshness)
+            || self.is_in_repository(path, &found, freshness)?
         {
             true => Err(kept()),
             false => Ok(found),
@@ -117,13 +117,17 @@ impl Folders {
     }
 
     /// Whether a read of `found` is one of what git keeps to itself in a folder of another name than `.git`.
-    fn is_in_repository(&self, path: &FilePath, found: &Found, freshness: Freshness) -> bool {
+    fn is_in_repository(&self, path: &FilePath, found: &Found, freshness: Freshness) -> Result<bool> {
         let may_read = freshness == Freshness::Now || found.excluded || self.excludes.allow_git();
         if may_read || switches::is_off("git-by-content") {
-            return false;
+            return Ok(false);
         }
-        let root = (found.folder.handle(), found.folder.id());
-        self.root_of(found).ordinary().keeps(root, found.real_path(path), found.is_directory())
+        let (root, folder) = (self.root_of(found), (found.folder.handle(), found.folder.id()));
+        match root.ordinary().keeps(folder, found.real_path(path), found.is_directory()) {
+            // The file system behind the handle is gone. If it is there again, the read with this handle is repeated.
+            Err(refusal) if is_dead(&refusal) => root.reopen().map(|_| false),
+            kept => kept.map_err(|refusal| refused(path.sent(), refusal)),
+        }
     }
 
     fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
@@ -140,7 +144,12 @@ impl Folders {
                 continue;
             }
             match self.find_in(number, root, path, None, want, freshness) {
-                Ok(found) if found.exists() => return Ok(found),
+                Ok(found) if found.exists() => {
+                    // The path may mean another entry, of the folder that is gone.
+                    let unsure =
+                        gone.filter(|_| freshness == Freshness::Now && !switches::is_off("gone-twin"));
+                    return unsure.map_or(Ok(found), Err);
+                }
                 Ok(found) => first = Some(nearer(first, found)),
                 Err(Obstacle::Absent(error)) => drop(first.get_or_insert(Err(error))),
                 Err(Obstacle::Unknown(error)) => drop(unknown.get_or_insert(error)),
@@ -324,22 +333,24 @@ impl Folders {
             found.place.real = Some(listed);
         }
         self.excludes.hides(found.real_path(path), is_directory)
-            || !found.exists() && self.hides_new(path, found)
+            || !found.exists() && self.hides_new(path, found, false)
             || goes_through_links && self.excludes.may_hide(text, is_directory)
     }
 
-    /// Whether an entry at the place of `found`, where none is, would be excluded, or found by the name of what is. As a file or as a folder:
-    /// where only a folder is excluded, a new file of that name would tell that there is none.
-    pub(super) fn hides_new(&self, path: &FilePath, found: &Found) -> bool {
+    /// Whether an entry at the place of `found`, where none is, would be excluded, or found by the name of what is. As a file, or as a
+    /// folder that a pattern names: a new file of that name would tell that there is none.
+    pub(super) fn hides_new(&self, path: &FilePath, found: &Found, as_folder: bool) -> bool {
         let real = found.real_path(path);
-        let kinds = [true, false];
-        if kinds.iter().any(|is_directory| self.excludes.hides(real, *is_directory)) {
+        if self.excludes.hides(real, as_folder)
+            || self.excludes.hides(real, false)
+            || self.excludes.names_folder(real)
+        {
             return true;
         }
         // The folder is none of those, whatever it is called: only the new names count.
         let folder = real.ancestors().nth(1 + found.place.missing.len()).unwrap_or(Path::new(""));
-        let may_hide = |is_directory: &bool| self.excludes.may_hide(real, *is_directory);
-        kinds.iter().any(may_hide) && !self.excludes.may_hide(folder, true)
+        (self.excludes.may_hide(real, as_folder) || self.excludes.may_hide(real, false))
+            && !self.excludes.may_hide(folder, true)
     }
 
     /// Checks that `path` still leads to the directory in which `found` has its entry: no folder on the way was moved or exchanged
@@ -400,7 +411,7 @@ fn look(
     let other = match &place {
         Ok(place) if place.stat.is_none() => root.other_than(&folder)?,
         // The file system behind the handle is gone.
-        Err(ResolveError::System(Errno::NOTCONN | Errno::STALE)) => Some(root.reopen()?),
+        Err(refusal) if is_dead(refusal) => Some(root.reopen()?),
         _ => None,
     };
     Ok(match other {
@@ -410,6 +421,11 @@ fn look(
             (folder, place, passed)
         }
     })
+}
+
+/// Whether the file system behind a handle is gone.
+fn is_dead(refusal: &ResolveError) -> bool {
+    matches!(refusal, ResolveError::System(Errno::NOTCONN | Errno::STALE))
 }
 
 fn resolve(

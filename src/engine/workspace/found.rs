@@ -121,7 +121,7 @@ impl Found {
             return Err(Error::Excluded { name: path.sent().into() });
         }
         if !switches::is_off("git-by-content-write")
-            && (self.is_in_repository(path) || self.makes_repository())
+            && (self.is_in_repository(path)? || self.makes_repository())
         {
             return Err(Error::GitFolder { name: path.sent().into() });
         }
@@ -129,10 +129,11 @@ impl Found {
     }
 
     /// Whether it is in a folder of git, or one, by what is in the folder.
-    fn is_in_repository(&self, path: &FilePath) -> bool {
+    fn is_in_repository(&self, path: &FilePath) -> Result<bool> {
         let real = self.real_path(path);
         let folder = if self.is_directory() { Some(real) } else { real.parent() };
-        repository::outermost(self.folder.handle(), folder.unwrap_or(Path::new(""))).is_some()
+        let found = repository::outermost(self.folder.handle(), folder.unwrap_or(Path::new("")));
+        found.map(|folder| folder.is_some()).map_err(|refusal| refused(path.sent(), refusal))
     }
 
     /// Whether an entry at this place, where none is, makes the folder one of git.

@@ -146,7 +146,7 @@ impl Workspace {
         if excludes.is_empty() || !from.is_directory() {
             return Ok(());
         }
-        let hides = self.folders.hides_new(target, to);
+        let hides = self.folders.hides_new(target, to, true);
         let folder =
             from.place.open_folder().map_err(|refusal| super::found::refused(source.sent(), refusal))?;
         let (base, new_base) = (from.real_path(source), to.real_path(target));

@@ -130,7 +130,7 @@ impl Workspace {
                 return Err(Error::exists(path.sent()));
             }
             found.check_writable(path)?;
-            if self.folders.hides_new(path, &found) {
+            if self.folders.hides_new(path, &found, true) {
                 return Err(Error::Excluded { name: path.sent().into() });
             }
             let Found { place, .. } = &found;

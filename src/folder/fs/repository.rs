@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::resolve::{LastLink, ResolvedPath, stat_entry};
+use super::resolve::{LastLink, ResolveError, ResolvedPath, stat_entry};
 use crate::path::is_taken_for;
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
+use sys::io::Errno;
 use sys::path::FOLDS_NAMES;
 
 /// The one entry of such a folder that clients read: it names a branch or a commit.
@@ -25,7 +26,7 @@ const MARKS: [&str; 4] = [HEAD, "objects", "refs", "commondir"];
 const TRUSTED: Duration = Duration::from_secs(1);
 
 /// Most folders that are kept for that.
-const KEPT: usize = 1_024;
+const KEPT: usize = 8_192;
 
 /// Which of these names a folder has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,28 +68,43 @@ pub fn would_be_of_git(folder: &OwnedFd, name: &OsStr) -> bool {
 }
 
 /// The outermost folder of git on `path`, which goes through no link: `root` itself, a folder on the way, or the end of the path.
-pub fn outermost<'p>(root: &Arc<OwnedFd>, path: &'p Path) -> Option<&'p Path> {
+///
+/// # Errors
+///
+/// Why that cannot be told, as where descriptors are used up.
+pub fn outermost<'p>(root: &Arc<OwnedFd>, path: &'p Path) -> Result<Option<&'p Path>, ResolveError> {
     let mut folders: Vec<&Path> = path.ancestors().collect();
     if folders.last().is_none_or(|top| !top.as_os_str().is_empty()) {
         folders.push(Path::new(""));
     }
     for folder in folders.into_iter().rev() {
         // Most folders have no HEAD: one look at each is enough.
-        let head = ResolvedPath::find_entry(root, &folder.join(HEAD), LastLink::Keep).ok()?;
+        let head = match ResolvedPath::find_entry(root, &folder.join(HEAD), LastLink::Keep) {
+            Ok(head) => head,
+            // Nobody reads or writes there either.
+            Err(ResolveError::System(Errno::ACCESS | Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG)) => {
+                return Ok(None);
+            }
+            Err(unknown) => return Err(unknown),
+        };
         if !head.missing.is_empty() {
-            return None;
+            return Ok(None);
         }
         if head.stat.is_some() && Marks::of(&head.dir).are_of_git() {
-            return Some(folder);
+            return Ok(Some(folder));
         }
     }
-    None
+    Ok(None)
 }
 
 /// Whether `path`, which goes through no link, is in a folder of git, or is one, and is not its `HEAD`.
-pub fn is_kept(root: &Arc<OwnedFd>, path: &Path) -> bool {
-    let rest = outermost(root, path).and_then(|folder| path.strip_prefix(folder).ok());
-    rest.is_some_and(|rest| rest != Path::new(HEAD))
+///
+/// # Errors
+///
+/// Those of [`outermost`].
+pub fn is_kept(root: &Arc<OwnedFd>, path: &Path) -> Result<bool, ResolveError> {
+    let rest = outermost(root, path)?.and_then(|folder| path.strip_prefix(folder).ok());
+    Ok(rest.is_some_and(|rest| rest != Path::new(HEAD)))
 }
 
 /// Folders that were none of git's and in none when they were looked at, so that reads of their files need no look.
@@ -101,22 +117,34 @@ type Looks = HashMap<PathBuf, ((u64, u64), Instant)>;
 impl Ordinary {
     /// The same as [`is_kept`] for `path` in `root`, a folder with this device and inode; a folder that is not git's is looked at once a
     /// second.
-    pub fn keeps(&self, (root, id): (&Arc<OwnedFd>, (u64, u64)), path: &Path, is_directory: bool) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`outermost`].
+    pub fn keeps(
+        &self,
+        (root, id): (&Arc<OwnedFd>, (u64, u64)),
+        path: &Path,
+        is_directory: bool,
+    ) -> Result<bool, ResolveError> {
         let folder = if is_directory { path } else { path.parent().unwrap_or(Path::new("")) };
         let known = |(of, looked): &((u64, u64), Instant)| *of == id && looked.elapsed() < TRUSTED;
         if self.lock().get(folder).is_some_and(known) {
-            return false;
+            return Ok(false);
         }
         let looked = Instant::now();
-        if outermost(root, folder).is_some() {
+        if outermost(root, folder)?.is_some() {
             return is_kept(root, path);
         }
         let mut folders = self.lock();
         if folders.len() >= KEPT {
+            folders.retain(|_, (_, looked)| looked.elapsed() < TRUSTED);
+        }
+        if folders.len() >= KEPT {
             folders.clear();
         }
         folders.insert(folder.into(), (id, looked));
-        false
+        Ok(false)
     }
 
     fn lock(&self) -> MutexGuard<'_, Looks> {
@@ -162,13 +190,14 @@ mod tests {
             ("a/gg/new/in/x", "a/gg"),
             ("tree/config", "tree"),
         ] {
-            assert_eq!(outermost(&root, Path::new(path)), Some(Path::new(outer)), "{path}");
-            assert!(is_kept(&root, Path::new(path)), "{path}");
+            assert_eq!(outermost(&root, Path::new(path)), Ok(Some(Path::new(outer))), "{path}");
+            assert_eq!(is_kept(&root, Path::new(path)), Ok(true), "{path}");
         }
         for path in ["", "a", "a/x", "plain/x", "plain/HEAD", "plain/x/y", "none/x"] {
-            assert_eq!(outermost(&root, Path::new(path)), None, "{path}");
+            assert_eq!(outermost(&root, Path::new(path)), Ok(None), "{path}");
         }
-        assert!(!is_kept(&root, Path::new("a/gg/HEAD")) && is_kept(&root, Path::new("a/gg/hooks/HEAD")));
+        let kept = |path: &str| is_kept(&root, Path::new(path)).unwrap();
+        assert!(!kept("a/gg/HEAD") && kept("a/gg/hooks/HEAD"));
     }
 
     #[test]
@@ -196,12 +225,16 @@ mod tests {
         let (other, other_root) = folder(&["a/HEAD", "a/commondir", "a/x"]);
         let of = |root: &Arc<OwnedFd>| identity(&sys::fs::fstat(root).unwrap());
         let ordinary = Ordinary::default();
-        assert!(!ordinary.keeps((&root, of(&root)), Path::new("a/x"), false));
+        assert_eq!(ordinary.keeps((&root, of(&root)), Path::new("a/x"), false), Ok(false));
         fs::write(dir.path().join("a/HEAD"), "").unwrap();
         fs::write(dir.path().join("a/commondir"), "").unwrap();
-        assert!(!ordinary.keeps((&root, of(&root)), Path::new("a/x"), false), "it was looked at just now");
+        assert_eq!(
+            ordinary.keeps((&root, of(&root)), Path::new("a/x"), false),
+            Ok(false),
+            "it was looked at just now"
+        );
         let keeps = |path: &str, is_directory| {
-            ordinary.keeps((&other_root, of(&other_root)), Path::new(path), is_directory)
+            ordinary.keeps((&other_root, of(&other_root)), Path::new(path), is_directory).unwrap()
         };
         assert!(keeps("a/x", false) && !keeps("a/HEAD", false) && keeps("a", true));
         drop(other);

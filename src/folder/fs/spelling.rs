@@ -58,7 +58,7 @@ pub fn hides_target(
     let Some(real) = &place.real else { return false };
     let hides = |path: &Path| excludes.hides(path, place.is_directory());
     excludes.keeps(real)
-        || !excludes.allow_git() && repository::is_kept(root, real)
+        || !excludes.allow_git() && repository::is_kept(root, real).unwrap_or(true)
         || !excludes.is_empty()
             && (hides(real)
                 || passes_hidden(excludes, passed, place.is_directory())

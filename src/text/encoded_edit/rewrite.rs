@@ -99,6 +99,7 @@ pub fn rewrite<'t>(
     let was = match before {
         Before::Same => Some(text.encoding),
         Before::Other { encoding, .. } => Some(encoding),
+        Before::Unsure(Likely::Damaged(encoding)) => Some(encoding),
         Before::Unsure(likely) => likely.encoding().map(|(encoding, _)| encoding),
         Before::Invalid(encoding) => Some(encoding),
         Before::Escapes { .. } => Some(Encoding::Utf8),
@@ -266,6 +267,18 @@ mod tests {
         ] {
             assert_eq!(rewritten(None, old, content), (expected.to_vec(), Before::Same, breaks), "{old:?}");
         }
+    }
+
+    #[test]
+    fn the_breaks_of_a_text_with_a_wrong_byte_are_kept() {
+        let mut old = Vec::new();
+        Encoding::Gbk
+            .encode(&"这是一个用来测试编码的文本文件，里面有一些常见的句子。\r\n".repeat(20), &mut old)
+            .unwrap();
+        old.splice(0..0, *b"\xff");
+        let (bytes, before, breaks) = rewritten(None, &old, "a\nb\n");
+        assert_eq!(before, Before::Unsure(Likely::Damaged(Encoding::Gbk)));
+        assert_eq!((bytes.as_slice(), breaks), (&b"a\r\nb\r\n"[..], Breaks::Kept(Break::CrLf)));
     }
 
     #[test]

@@ -330,7 +330,8 @@ impl FileEdit {
             };
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
             let mut new = self.edits.edits().iter().map(|edit| &*edit.new_text);
-            let omission = new.find_map(|text| omission(text, old, Encoding::Utf8)).map(omission_note);
+            let found = |text| omission(text, old, Encoding::Utf8, control).ok().flatten();
+            let omission = new.find_map(found).map(omission_note);
             let changed = !planned.plan.changes_nothing();
             Ok(Some((planned.plan, (planned.applied, diff, changed, omission, planned.held))))
         };

@@ -61,8 +61,8 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         )),
         Error::Excluded { .. } => Some("The operator keeps this path from clients (--exclude). Give another path.".into()),
         Error::OneFolderGone { folder } => Some(format!(
-            "The served folder {folder} is gone, or the link that was given for it leads elsewhere, so what it has is not known. Paths in the \
-             other served folders work."
+            "The served folder {folder} is gone, or the link that was given for it leads elsewhere, so what it has is not known. To change \
+             what another served folder has, give its absolute path."
         )),
         Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
         Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),

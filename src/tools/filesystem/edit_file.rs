@@ -220,14 +220,14 @@ impl EditFile {
         let plan = |index: &LineIndex, old: &[u8]| {
             if is_utf_8 {
                 let planned = in_text(index, old, true)?;
-                self.check_omissions(old, Encoding::Utf8)?;
+                self.check_omissions(old, Encoding::Utf8, control)?;
                 return Ok(planned.map(|(plan, report)| (plan, (report, None))));
             }
             let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
             let planned =
                 plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, decoded)?;
             if let Some(planned) = &planned {
-                self.check_omissions(old, planned.text.encoding)?;
+                self.check_omissions(old, planned.text.encoding, control)?;
             }
             Ok(planned.map(|planned| (planned.plan, (planned.report, Some((planned.text, planned.held))))))
         };
@@ -251,12 +251,14 @@ impl EditFile {
     }
 
     /// Refuses a new text in which a line stands for text of the file.
-    fn check_omissions(&self, old: &[u8], encoding: Encoding) -> Result<()> {
-        let of_edit = |(number, edit): (usize, &TextEdit)| {
-            let problem = omission_problem(omission(&edit.new_text, old, encoding)?);
-            Some(Error::InvalidArguments { at: format!("edits[{number}].newText"), problem })
-        };
-        self.edits.edits().iter().enumerate().find_map(of_edit).map_or(Ok(()), Err)
+    fn check_omissions(&self, old: &[u8], encoding: Encoding, control: &Control) -> Result<()> {
+        for (number, edit) in self.edits.edits().iter().enumerate() {
+            if let Some(line) = omission(&edit.new_text, old, encoding, control)? {
+                let at = format!("edits[{number}].newText");
+                return Err(Error::InvalidArguments { at, problem: omission_problem(line) });
+            }
+        }
+        Ok(())
     }
 
     fn in_one_line(&self, places: usize) -> String {

@@ -157,7 +157,9 @@ impl Call for EditFile {
         let (edited, (diff, omission)) =
             workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
                 let diff = diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF));
-                let note = |text: &str| omission(text, old, Encoding::Utf8).map(omission_note);
+                let note = |text: &str| {
+                    omission(text, old, Encoding::Utf8, control).ok().flatten().map(omission_note)
+                };
                 (diff, edits.edits.iter().find_map(|edit| note(new_text(edit)?)))
             })?;
         let mut text = if wanted.text { self.text(&edited, diff.as_ref()) } else { String::new() };

@@ -107,7 +107,7 @@ impl Request for EditArguments {
         let text = |text: Option<Text>| text.map(|text| text.0);
         let (content, old_text, new_text) = (text(self.content), text(self.old_text), text(self.new_text));
         let with_omission = |name: &'static str, text: &Option<String>| {
-            Some((name, text.clone().filter(|text| has_omission(text))?))
+            Some((name, text.as_ref().filter(|text| has_omission(text))?.clone()))
         };
         let omission = with_omission("new_text", &new_text).or_else(|| with_omission("content", &content));
         let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
@@ -288,7 +288,7 @@ impl EditFile {
             let planned = plan_text_change(self.encoding, (index, old), &self.change, scope, control)?;
             let Some(planned) = planned else { return Ok(None) };
             if let Some((at, text)) = &self.omission
-                && let Some(line) = omission(text, old, planned.text.encoding)
+                && let Some(line) = omission(text, old, planned.text.encoding, control)?
             {
                 let problem = omission_problem(line);
                 return Err(Error::InvalidArguments { at: (*at).into(), problem });
