@@ -327,9 +327,12 @@ fn file(folder: ListedFolder, name: &OsStr) -> Result<Option<(ResolvedPath, Stat
     let ListedFolder { root, excludes, .. } = folder;
     let untold = |errno| Error::ReadFailed { source: io::Error::from(errno) };
     let (found, passed) = ResolvedPath::follow(root, Path::new(name), LastLink::Follow);
-    match found.and_then(ResolvedPath::regular) {
-        Ok(place) if spelling::hides_target(excludes, root, &place, &passed) => Ok(None),
-        Ok(mut place) => {
+    let may_show = |place: ResolvedPath| {
+        spelling::hides_target(excludes, root, &place, &passed).map(|hides| (place, hides))
+    };
+    match found.and_then(ResolvedPath::regular).and_then(may_show) {
+        Ok((_, true)) => Ok(None),
+        Ok((mut place, false)) => {
             if place.stat.is_none() && place.missing.is_empty() {
                 place.stat = resolve::regular_file(&place.dir, &place.name).map_err(untold)?;
             }

@@ -233,7 +233,7 @@ impl<'w> Walk<'w> {
         let path = Path::new(OsStr::from_bytes(&self.path));
         let (found, passed) = ResolvedPath::follow(&self.root, path, LastLink::Follow);
         let place = found.ok()?;
-        let is_hidden = spelling::hides_target(self.excludes, &self.root, &place, &passed);
+        let is_hidden = spelling::hides_target(self.excludes, &self.root, &place, &passed).unwrap_or(true);
         place.stat.filter(|_| !is_hidden)
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::repository;
-use super::resolve::{PASS, PassedEntry, ResolvedPath, stat_entry};
+use super::resolve::{PASS, PassedEntry, ResolveError, ResolvedPath, stat_entry};
 use super::version::identity;
 use crate::exclude::Excludes;
 use sys::fd::{AsFd, OwnedFd};
@@ -49,20 +49,24 @@ pub fn listed(root: &Arc<OwnedFd>, path: &Path, place: &ResolvedPath) -> Option<
 }
 
 /// Whether the target of a link may not be shown: it is excluded, by any of its names, or is reached by what is, or git keeps it to itself.
+///
+/// # Errors
+///
+/// Why that cannot be told.
 pub fn hides_target(
     excludes: &Excludes,
     root: &Arc<OwnedFd>,
     place: &ResolvedPath,
     passed: &[PassedEntry],
-) -> bool {
-    let Some(real) = &place.real else { return false };
+) -> Result<bool, ResolveError> {
+    let Some(real) = &place.real else { return Ok(false) };
     let hides = |path: &Path| excludes.hides(path, place.is_directory());
-    excludes.keeps(real)
-        || !excludes.allow_git() && repository::is_kept(root, real).unwrap_or(true)
+    Ok(excludes.keeps(real)
+        || !excludes.allow_git() && repository::is_kept(root, real)?
         || !excludes.is_empty()
             && (hides(real)
                 || passes_hidden(excludes, passed, place.is_directory())
-                || listed(root, real, place).is_none_or(|listed| hides(&listed)))
+                || listed(root, real, place).is_none_or(|listed| hides(&listed))))
 }
 
 /// Whether a path that leads through `passed`, perhaps to a folder, leads through what is excluded, or may be.
