@@ -254,10 +254,15 @@ def edit_texts(case):
 
 
 def mark_edited(case):
-    return (text_edited(case) or "").startswith("\ufeff") and any("\ufeff" in text for text in edit_texts(case))
+    """The file starts with a mark, or does so after the edit."""
+    texts = edit_texts(case)
+    starts = (text_edited(case) or "").startswith("\ufeff") or any(text.startswith("\ufeff") for text in texts)
+    return starts and any("\ufeff" in text for text in texts)
 
 
 def lone_break(case):
+    if case.tool == "read_text_file" and any(case.arguments.get(name) for name in ("head", "tail")):
+        return re.search(rb"\r(?!\n)", case.file() or b"") is not None
     texts = edit_texts(case)
     split = "\r\n" in (text_edited(case) or "") and any(text[:1] == "\n" or text[-1:] in ("\r", "\n") for text in texts)
     return split or any(re.search(r"\r(?!\n)", text) for text in [text_edited(case) or "", *texts])
@@ -348,7 +353,7 @@ RULES = [
                                                                     if isinstance(edit, dict)]).replace("\\r\\n", "\r\n")
          if isinstance(case.arguments.get("edits"), list) else False, files=lambda data: data.replace(b"\r\n", b"\n")),
     Rule("lone-carriage-returns", "SPEC 3 and 5: a lone \\r is a line break here, and \\n in an oldText finds a break of any kind, never half a CRLF; to the "
-         "reference server it is a character", lone_break, free=True),
+         "reference server it is a character. Answers with head or tail say that they do not count it", lone_break, free=True),
 
     Rule("links-moved", "the reference server moves what a link leads to, and the link stays behind, dangling",
          lambda case: case.tool == "move_file" and isinstance(case.arguments.get("source"), str)
