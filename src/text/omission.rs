@@ -81,12 +81,12 @@ pub fn has_omission(new_text: &str) -> bool {
 
 /// What is wrong with such a line of a new text, and what to do.
 pub fn omission_problem(line: &str) -> String {
-    let line: String = line.chars().take(200).collect();
+    let first: String = line.chars().take(200).collect();
     format!(
-        "its line `{line}` stands for text that is left out, but the file has no such line and would get it as it is; write that text \
+        "its line `{first}` stands for text that is left out, but the file has no such line and would get it as it is; write that text \
          out, or change only the parts that differ, each by an edit of its own. To write this very line, write `{}` first and put in the \
          dots by another edit",
-        undotted(&line)
+        undotted(line)
     )
 }
 
@@ -125,11 +125,19 @@ fn holds(old: &[u8], line: &str, encoding: Encoding, control: &dyn Stop) -> Resu
     for from in (0..old.len()).step_by(WINDOW) {
         control.check()?;
         let end = old.len().min(from + WINDOW + bytes.len());
-        if finder.find(&old[from..end]).is_some() {
+        if finder.find_iter(&old[from..end]).any(|at| is_whole_line(old, from + at, bytes.len())) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a line of `text` has these bytes and blanks, and nothing else. In UTF-16, a half of a character may be 0.
+fn is_whole_line(text: &[u8], at: usize, len: usize) -> bool {
+    let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | 0);
+    let ends = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    ends(text[..at].iter().rev().find(|byte| !is_blank(byte)))
+        && ends(text[at + len..].iter().find(|byte| !is_blank(byte)))
 }
 
 /// A line without the signs of a comment around it.
@@ -258,7 +266,8 @@ mod tests {
             let of = |old: &str| omission(line, &bytes(old), encoding, &Unstopped).unwrap();
             assert_eq!(of("a\n  # ... existing code ...\nb"), None);
             // Its dots can be put in.
-            assert_eq!(of("a\n  # existing code\nb"), None);
+            assert_eq!(of("a\n  # existing code \r\nb"), None);
+            assert_eq!(of("# existing codebase is old\nx # ... existing code ...y"), Some(line));
             assert_eq!(of("a\nb"), Some(line));
         }
     }
@@ -273,7 +282,7 @@ mod tests {
         }
         let line = "# ... existing code ...";
         for at in [0, WINDOW - 40, WINDOW - 5, WINDOW, 2 * WINDOW - 10] {
-            let mut old = vec![b'x'; 2 * WINDOW + 20];
+            let mut old = vec![b' '; 2 * WINDOW + 20];
             old[at..at + line.len()].copy_from_slice(line.as_bytes());
             assert_eq!(of(line, &old), None, "{at}");
             assert_eq!(omission(line, &old, Encoding::Utf8, &Now), Err(Stopped::Cancelled));

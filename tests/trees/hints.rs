@@ -270,6 +270,7 @@ fn no_call_is_advised_that_is_refused_as_well() {
 
 #[test]
 fn a_name_that_may_be_meant_is_told_once() {
+    not_under_wine!("names paths as Linux has them");
     let folder = Folder::new();
     put(&folder, "f.txt", "x\n");
     let server = serve(&folder, "--tools=filesystem");

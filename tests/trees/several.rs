@@ -127,6 +127,25 @@ fn what_several_folders_have_is_taken_away_by_its_absolute_path_alone() {
 }
 
 #[test]
+fn a_name_that_is_taken_for_the_same_in_another_folder_is_not_taken_away_by_its_relative_path() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "e\u{301}.txt", "1\n");
+        put(other, "\u{e9}.txt", "2\n");
+    });
+    let server = serve(&one, &[&second]);
+    for sent in ["e\u{301}.txt", "\u{e9}.txt"] {
+        for (tool, arguments) in [
+            ("delete_file", json!({ "path": sent })),
+            ("move_file", json!({ "source": sent, "destination": "g" })),
+        ] {
+            let text = failed(&server, tool, arguments);
+            assert!(text.contains("is in several served folders"), "{tool} {sent:?}: {text}");
+        }
+    }
+    assert_eq!((one.names().len(), other.names().len()), (1, 1));
+}
+
+#[test]
 fn while_one_folder_is_gone_the_others_work_and_nothing_is_told_of_what_it_had() {
     for gone in [0, 1] {
         let folders = [Folder::new(), Folder::new()];

@@ -242,8 +242,7 @@ impl Folders {
                 true => number + 1 < self.roots.len(),
                 false => root.is_local(),
             };
-            let found = || self.find_in(number, root, path, None, want, Freshness::Recent);
-            if may_tell && found().is_ok_and(|found| found.exists()) {
+            if may_tell && self.has_entry(number, root, path, want, Freshness::Recent) {
                 holders.push(number);
             }
         }
@@ -253,16 +252,32 @@ impl Folders {
     /// The absolute paths of `path`, a relative one, in the other folders that have it than that of `found`: to change one of them by it is
     /// to guess. A folder that cannot be asked is passed over.
     pub(super) fn also_at(&self, path: &FilePath, found: &Found) -> Vec<String> {
-        let has = |number: usize, root: &Root| {
-            let other = self.find_in(number, root, path, None, found.want, Freshness::Now);
-            number != found.number && other.is_ok_and(|other| other.exists())
+        let has = |(number, root): &(usize, &Root)| {
+            *number != found.number && self.has_entry(*number, root, path, found.want, Freshness::Now)
         };
-        let others = self
-            .roots
-            .iter()
-            .enumerate()
-            .filter(|(number, root)| path.folder().is_none() && has(*number, root));
+        let others = self.roots.iter().enumerate().filter(|other| path.folder().is_none() && has(other));
         others.map(|(number, _)| self.absolute(number, path.as_str())).collect()
+    }
+
+    /// Whether a served folder has an entry at `path`, by that name or by one that is taken for it.
+    fn has_entry(
+        &self,
+        number: usize,
+        root: &Root,
+        path: &FilePath,
+        want: Want,
+        freshness: Freshness,
+    ) -> bool {
+        let exists = |spelling: Option<&Path>| {
+            let found = self.find_in(number, root, path, spelling, want, freshness);
+            found.is_ok_and(|found| found.exists())
+        };
+        let respelled = || match equivalent::spelling(root.folder().ok()?.handle(), Path::new(path.as_str()))
+        {
+            Spelling::Other(spelling) => Some(exists(Some(&spelling))),
+            _ => None,
+        };
+        exists(None) || respelled().unwrap_or(false)
     }
 
     /// The absolute path of `below` in the folder `number`, as users write it.

@@ -417,3 +417,26 @@ fn a_key_among_the_items_of_a_list_that_the_file_indents_is_not_put_into_the_lis
     let below = edited(BRANCHES, exact, &format!("{exact}jobs: 2\n"));
     assert_eq!(below, Some(BRANCHES.replace("dev\n", "dev\njobs: 2\n")));
 }
+
+#[test]
+fn a_body_put_below_a_line_alone_has_the_level_of_the_one_that_follows() {
+    for (text, old, new) in [
+        ("def f(x): \n  return x\n", "def f(x):\n", "def f(x):\n    y = 1\n"),
+        ("items: \n  - a\n", "items:\n", "items:\n    - z\n"),
+        ("a: \n  x: 1\n", "a:\n", "a:\n    n: 2\n"),
+        ("class A:  \n\tpass\n", "class A:\n", "class A:\n    def f(self): pass\n"),
+    ] {
+        assert_eq!(edited(text, old, new), None, "{text}");
+    }
+    for (text, old, new, expected) in [
+        (
+            "def f(x): \n  return x\n",
+            "def f(x):\n",
+            "def f(x):\n  y = 1\n",
+            "def f(x): \n  y = 1\n  return x\n",
+        ),
+        ("def f(x): \n  return x\n", "def f(x):\n", "def g(x):\n", "def g(x):\n  return x\n"),
+    ] {
+        assert_eq!(edited(text, old, new).as_deref(), Some(expected), "{text}");
+    }
+}

@@ -73,15 +73,19 @@ pub(super) fn fits_unmoved(
         Some(Row { line, mapped: mapping.map(line, nth == 0, most)?, is_known, is_kept, stays })
     };
     let Some(rows) = lines.map(row).collect::<Option<Vec<Row>>>() else { return false };
+    let around = Around::of(file, place, mapping.level());
+    let found = || block.found.iter().filter(|line| !line.is_blank());
+    let ends_well = around.ends_well(rows.iter().map(|row| &*row.mapped));
+    if !ends_well && around.ends_well(found().map(|line| line.head)) && !switches::is_off("tolerant-below") {
+        return true;
+    }
     if rows.iter().all(|row| row.mapped == row.line.head) {
         return false;
     }
-    let around = Around::of(file, place, mapping.level());
     let faults = |reading| around.faults(rows.iter().map(|row| (row.line, row.head(reading), row.stays)));
     let mapped = faults(Reading::All);
     let fits = |other: &[bool]| !other.iter().zip(&mapped).any(|(other, mapped)| *other && !mapped);
     let others = [Reading::Known, Reading::Staying, Reading::None].map(faults);
-    let found = || block.found.iter().filter(|line| !line.is_blank());
     let nests = !around.faults(found().map(|line| (line, line.head, false))).contains(&true);
     if nests && others.iter().any(|other| fits(other) && *other != mapped) {
         return true;
@@ -127,6 +131,13 @@ impl<'t> Around<'t> {
         }
         let below = lines().skip_while(|at| at.start < place.end).filter_map(line).next();
         Around { above, open, below, level }
+    }
+
+    /// Whether the line below the place is on a level that is open behind lines with these indentations, or on a deeper one.
+    fn ends_well<'r>(&'r self, heads: impl Iterator<Item = &'r [u8]>) -> bool {
+        let mut open: Vec<&'r [u8]> = self.open.clone();
+        heads.for_each(|head| _ = reach(&mut open, head));
+        self.below.as_ref().is_none_or(|below| reach(&mut open, below.head))
     }
 
     /// For each of these lines in the place, and the one below it, whether it does not nest with the line above it. A line comes with

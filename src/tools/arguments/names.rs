@@ -80,7 +80,10 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
         &["glob", "globs", "include", "include_pattern", "file_pattern", "name_pattern"],
         &[&["glob"], &["pattern"]],
     ),
-    (&["exclude", "excludes", "exclude_pattern", "exclude_patterns", "ignore"], &[&["excludePatterns"]]),
+    (
+        &["exclude", "excludes", "exclude_pattern", "exclude_patterns", "ignore"],
+        &[&["excludePatterns"], &["exclude"]],
+    ),
     (
         &["lines", "line_range", "view_range", "range", "ranges"],
         &[&["start_line", "end_line"], &["line", "end_line"]],
@@ -104,7 +107,9 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
         &["limit", "max_results", "max_count", "num_lines", "line_count", "count", "n"],
         &[&["head_limit"], &["limit"], &["max_lines"], &["head"], &["expectedCount"], &["occurrences"]],
     ),
-    (&["recursive", "max_depth", "levels"], &[&["depth"], &["max_depth"], &["recursive"]]),
+    (&["recursive", "max_depth", "levels"], &[&["depth"], &["max_depth"]]),
+    (&["from", "src", "source_path", "old_path"], &[&["source"]]),
+    (&["to", "dst", "dest", "target", "destination_path", "new_path"], &[&["destination"]]),
     (&["replace_all", "all", "global"], &[&["replaceAll"], &["replace_all"]]),
     (&["cmd", "script", "shell"], &[&["command"]]),
 ];
@@ -127,11 +132,17 @@ pub(super) fn meant_by(
     place: impl Fn(&'static str) -> Option<String>,
 ) -> Option<String> {
     let sent = plain(name);
-    let candidates = MEANT.iter().filter(|(names, _)| names.iter().any(|name| plain(name) == sent));
+    let mut candidates =
+        MEANT.iter().filter(|(names, _)| names.iter().any(|name| plain(name) == sent)).peekable();
+    // What is known to mean something else is not taken for a name that is like it.
+    let is_known = candidates.peek().is_some();
     let places =
         |together: &&[&'static str]| together.iter().map(|name| place(name)).collect::<Option<Vec<_>>>();
+    // The text of a part is no content that becomes the whole file, which stands in no other argument.
+    let is_part = ["new", "replac", "insert"].iter().any(|start| sent.starts_with(start));
     let found = candidates.flat_map(|(_, meant)| *meant).find_map(places).map(|found| found.join(" and "));
-    found.or_else(|| meant(name, known).map(str::to_owned))
+    let found = found.filter(|found| !is_part || found != "content");
+    found.or_else(|| meant(name, known).filter(|_| !is_known).map(str::to_owned))
 }
 
 /// The one of `known` whose name is like `name`. Each has further names in [`same_as`].

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::*;
 use folder::fs::{attributes, temporary};
+use sys::testing::MetadataExt;
 
 /// A folder whose default ACL gives rights to another user. Prints and returns `None` without ACLs.
 fn open_to_a_friend() -> Option<tempfile::TempDir> {
@@ -20,7 +21,7 @@ fn open_to_a_friend() -> Option<tempfile::TempDir> {
 /// The mode and ACL of a file.
 fn rights(path: &Path) -> (u32, Option<Vec<u8>>) {
     let file = File::open(path).unwrap();
-    (path.metadata().unwrap().permissions().mode() & 0o777, sys::fs::access_acl(&file).unwrap())
+    (path.metadata().unwrap().mode() & 0o777, sys::fs::access_acl(&file).unwrap())
 }
 
 /// Appends a line to the file `a`. Calls `look` with the path of the temporary file, if there is one,
