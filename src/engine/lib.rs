@@ -17,6 +17,7 @@
 //! ```
 //! use std::time::Duration;
 //! use engine::*;
+//! use folder::Control;
 //! use text::line_edit::LineEdits;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
