@@ -162,7 +162,8 @@ fn while_one_folder_is_gone_the_others_work_and_nothing_is_told_of_what_it_had()
             let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments }));
             assert_eq!(answer["result"]["isError"], json!(false), "{gone} {tool}: {answer}");
             let text = answer["result"]["content"].to_string();
-            let line = format!("[Gone, and not looked in: the served folder {named_gone}]");
+            let line =
+                json!(format!("[Gone, and not looked in: the served folder {named_gone}]")).to_string();
             assert!(text.contains(&line), "{tool}: {text}");
             text
         };
