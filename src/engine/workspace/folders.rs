@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::OpenError;
 use super::found::{Found, Freshness, Obstacle, Want, refused};
 use super::given::distinct;
-use folder::Excludes;
 use folder::fs::equivalent::{self, Spelling};
 use folder::fs::file_system::{self, FileSystem};
 use folder::fs::resolve::{LastLink, PassedEntry, ResolveError, ResolvedPath};
@@ -16,8 +15,7 @@ use folder::fs::root::{Folder, Root};
 use folder::fs::spelling;
 use folder::fs::version::identity;
 use folder::fs::view::OpenFile;
-use folder::{Error, Result};
-use folder::{FilePath, FolderPaths, NameProblem};
+use folder::{Error, Excludes, FilePath, FolderPaths, NameProblem, Result};
 use sys::io::Errno;
 use sys::path::{told, usual};
 use text::shown::has_escape;
@@ -242,7 +240,7 @@ impl Folders {
                 true => number + 1 < self.roots.len(),
                 false => root.is_local(),
             };
-            if may_tell && self.has_entry(number, root, path, want, Freshness::Recent) {
+            if may_tell && self.has_entry(number, path, want, Freshness::Recent) {
                 holders.push(number);
             }
         }
@@ -252,32 +250,18 @@ impl Folders {
     /// The absolute paths of `path`, a relative one, in the other folders that have it than that of `found`: to change one of them by it is
     /// to guess. A folder that cannot be asked is passed over.
     pub(super) fn also_at(&self, path: &FilePath, found: &Found) -> Vec<String> {
-        let has = |(number, root): &(usize, &Root)| {
-            *number != found.number && self.has_entry(*number, root, path, found.want, Freshness::Now)
+        let has = |number: &usize| {
+            *number != found.number && self.has_entry(*number, path, found.want, Freshness::Now)
         };
-        let others = self.roots.iter().enumerate().filter(|other| path.folder().is_none() && has(other));
-        others.map(|(number, _)| self.absolute(number, path.as_str())).collect()
+        let others = (0..self.roots.len()).filter(|number| path.folder().is_none() && has(number));
+        others.map(|number| self.absolute(number, path.as_str())).collect()
     }
 
-    /// Whether a served folder has an entry at `path`, by that name or by one that is taken for it.
-    fn has_entry(
-        &self,
-        number: usize,
-        root: &Root,
-        path: &FilePath,
-        want: Want,
-        freshness: Freshness,
-    ) -> bool {
-        let exists = |spelling: Option<&Path>| {
-            let found = self.find_in(number, root, path, spelling, want, freshness);
-            found.is_ok_and(|found| found.exists())
-        };
-        let respelled = || match equivalent::spelling(root.folder().ok()?.handle(), Path::new(path.as_str()))
-        {
-            Spelling::Other(spelling) => Some(exists(Some(&spelling))),
-            _ => None,
-        };
-        exists(None) || respelled().unwrap_or(false)
+    /// Whether the served folder `number` has an entry at `path`, by that name or by one that is taken for it.
+    fn has_entry(&self, number: usize, path: &FilePath, want: Want, freshness: Freshness) -> bool {
+        let exact = self.find_in(number, &self.roots[number], path, None, want, freshness);
+        let respelled = || self.find_respelled(&path.in_folder(number), want, freshness).ok().flatten();
+        exact.is_ok_and(|found| found.exists()) || respelled().is_some_and(|found| found.exists())
     }
 
     /// The absolute path of `below` in the folder `number`, as users write it.

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(25);
 /// Device and inode.
 type File = (u64, u64);
 
-/// See the module.
+/// The waits for writes of other programs, by file.
 #[derive(Debug, Default)]
 pub struct WriteWaits {
     files: Mutex<HashMap<File, Waits>>,
