@@ -11,14 +11,11 @@ use std::sync::Arc;
 
 use self::names::Names;
 use crate::name_table::NameTable;
-use folder::Excludes;
 use folder::fs::lost;
 use folder::fs::resolve::{self, LastLink, ResolveError, ResolvedPath};
 use folder::fs::spelling;
 use folder::fs::view::OpenFile;
-use folder::{Control, Error, Result};
-use folder::{LeftOut, is_shortage};
-use folder::{Lookups, TOGETHER};
+use folder::{Control, Error, Excludes, LeftOut, Lookups, Result, TOGETHER, is_shortage};
 use sys::fd::OwnedFd;
 use sys::fs::{Access, Stat};
 use sys::io::Errno;

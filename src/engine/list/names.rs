@@ -7,9 +7,7 @@ use std::path::Path;
 
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
 use crate::name_table::NameTable;
-use folder::LeftOut;
-use folder::{Control, Error, Result};
-use folder::{NamePolicy, admits, is_in_git};
+use folder::{Control, Error, LeftOut, NamePolicy, Result, admits, is_in_git};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{Dir, FileType, Mode, OFlags};

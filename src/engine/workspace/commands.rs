@@ -3,8 +3,7 @@
 use super::Workspace;
 use super::found::{Want, refused};
 use crate::command::{CommandEnd, CommandRequest, Commands};
-use folder::FilePath;
-use folder::{Control, Error, Result};
+use folder::{Control, Error, FilePath, Result};
 
 impl Workspace {
     /// What all commands share.

@@ -10,12 +10,11 @@ use std::mem;
 use super::Workspace;
 use super::found::{Found, Want};
 use super::write::Stopped;
-use folder::FilePath;
 use folder::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use folder::fs::parents::Parents;
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::identity;
-use folder::{Control, Error, Result};
+use folder::{Control, Error, FilePath, Result};
 use sys::fs::{AtFlags, Mode};
 use sys::io::Errno;
 

@@ -12,9 +12,8 @@ use super::excerpt::Excerpt;
 use super::parts::{INDEXED, PartOf, PartRead, STEP};
 use super::ranges::{LineRange, Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use folder::FilePath;
 use folder::fs::view::{FileView, OpenFile};
-use folder::{Control, Error, Result};
+use folder::{Control, Error, FilePath, Result};
 use text::encoding::{
     CharacterCount, DecodeError, Decoder, ESC, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
     LineScan, Undecodable, by_escapes, likely,

@@ -10,9 +10,8 @@ use super::decoded::{escaped, likely_of};
 use super::parts::STEP;
 use super::ranges::{LineEnd, LineSpan};
 use super::{ATTEMPTS, Workspace};
-use folder::FilePath;
 use folder::fs::view::{FileView, OpenFile};
-use folder::{Control, Error, FileVersion, Result};
+use folder::{Control, Error, FilePath, FileVersion, Result};
 use search::behind_break;
 use text::encoding::{
     DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource, Likely, LineScan, Undecodable,

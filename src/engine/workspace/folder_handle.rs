@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use super::found::{Want, refused};
 use super::{ATTEMPTS, Workspace};
-use folder::EntryKind;
-use folder::FilePath;
 use folder::fs::lease;
 use folder::fs::resolve::{LastLink, ResolvedPath, file_type};
 use folder::fs::view::OpenFile;
-use folder::{Control, Error, Result};
+use folder::{Control, EntryKind, Error, FilePath, Result};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStringExt;
 use sys::fs::{Dir, FileType};

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use folder::fs::repository;
 use folder::fs::resolve::{ResolveError, ResolvedPath};
 use folder::fs::root::Folder;
-use folder::{Error, Result};
-use folder::{FilePath, is_in_git};
+use folder::{Error, FilePath, Result, is_in_git};
 use sys::io::Errno;
 
 /// What a path leads to.

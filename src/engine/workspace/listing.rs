@@ -9,9 +9,10 @@ use crate::list::{self, DirEntry, ListOptions, ListedFolder, Listing};
 use folder::fs::lease;
 use folder::fs::root::Folder;
 use folder::fs::version::FileStamp;
-use folder::{Control, Error, Result};
-use folder::{EntryKind, Walk, WalkEntry, WalkOptions, WalkOrder, WalkStep};
-use folder::{MAX_PATH, NamePolicy, admits};
+use folder::{
+    Control, EntryKind, Error, MAX_PATH, NamePolicy, Result, Walk, WalkEntry, WalkOptions, WalkOrder,
+    WalkStep, admits,
+};
 use sys::fs::{Mode, OFlags};
 
 /// Shares of the time that a list leaves for an answer with a part: the names, and then the counting.

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use super::Workspace;
 use super::found::Found;
-use folder::FilePath;
 use folder::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::view::OpenFile;
-use folder::{Control, Error, Result};
+use folder::{Control, Error, FilePath, Result};
 use sys::fs::Access;
 use sys::io::Errno;
 

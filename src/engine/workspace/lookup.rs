@@ -4,10 +4,9 @@ use std::thread;
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
-use folder::FilePath;
 use folder::fs::leftovers::put_back;
 use folder::fs::resolve::{BETWEEN_LOOKS, LOOKS_AGAIN};
-use folder::{Control, Error, Result};
+use folder::{Control, Error, FilePath, Result};
 
 impl Workspace {
     /// Finds an existing file for a read.

@@ -2,8 +2,7 @@
 
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
-use folder::{Error, Result, foreign};
-use folder::{FilePath, NamePolicy, NameProblem, NameRule};
+use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
 use text::shown::has_escape;
 
 impl Folders {

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
 use crate::list;
-use folder::{Control, Error};
-use folder::{EntryKind, Walk, WalkOptions, WalkStep};
-use folder::{FilePath, NamePolicy};
+use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Walk, WalkOptions, WalkStep};
 use sys::path::{is_absolute, told, with_slashes};
 use text::shown::{in_one_line, shown_line};
 

@@ -10,9 +10,8 @@ use std::sync::Arc;
 use super::excerpt::Excerpt;
 use super::ranges::{Selection, TextPart};
 use super::{ATTEMPTS, Workspace};
-use folder::FilePath;
 use folder::fs::view::{MAP_CUTOFF, OpenFile};
-use folder::{Control, Error, FileVersion, Result};
+use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoding::{Encoding, EncodingChoice, EncodingSource, Likely, before_character, newlines_in};
 use text::lines::BOM;
 

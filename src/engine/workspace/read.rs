@@ -9,13 +9,12 @@ use super::found::{Freshness, Want};
 use super::ranges::{LineRange, Selection};
 use super::{ATTEMPTS, Workspace};
 use crate::cache::CachedText;
-use folder::FilePath;
 use folder::fs::file_system::{self, FileSystem, WriteBarrier};
 use folder::fs::root::Folder;
 use folder::fs::version::FileStamp;
 use folder::fs::view::{FileView, MAP_CUTOFF, OpenFile};
 use folder::fs::writers::{self, Writers};
-use folder::{Control, Error, FileVersion, Result};
+use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoding::Encoding;
 use text::lines::{BOM, LineIndex};
 

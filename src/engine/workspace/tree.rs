@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::found::{Found, Freshness, Want, refused};
 use super::{ATTEMPTS, Workspace};
-use folder::FilePath;
 use folder::fs::parents::Parents;
 use folder::fs::resolve::ResolvedPath;
-use folder::{Control, Error, Result};
-use folder::{EntryKind, Walk, WalkOptions};
+use folder::{Control, EntryKind, Error, FilePath, Result, Walk, WalkOptions};
 use sys::fs::{EntryFacts, Mode};
 use sys::path::{IGNORES_CASE, usual};
 

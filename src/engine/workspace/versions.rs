@@ -8,11 +8,9 @@ use super::change::ChangeOptions;
 use super::excerpt::{loaded, unchanged};
 use super::found::{Freshness, Want};
 use super::read::Cacheable;
-use folder::ContentHash;
-use folder::FilePath;
 use folder::fs::version::FileStamp;
 use folder::fs::view::OpenFile;
-use folder::{Control, Error, FileVersion, Result};
+use folder::{ContentHash, Control, Error, FilePath, FileVersion, Result};
 
 /// The largest file whose content is hashed for a version, in bytes. It takes about 10 ms.
 const MAX_HASHED: usize = 64 << 20;

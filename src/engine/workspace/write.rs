@@ -10,12 +10,10 @@ use super::Workspace;
 use super::excerpt::unchanged;
 use super::found::Found;
 use crate::cache::CachedText;
-use folder::ContentHash;
-use folder::FilePath;
 use folder::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use folder::fs::file_system;
 use folder::fs::view::FileView;
-use folder::{Control, Error, FileVersion};
+use folder::{ContentHash, Control, Error, FilePath, FileVersion};
 use text::lines::IndexBuilder;
 use text::splice::{EditPlan, Piece};
 

@@ -16,11 +16,8 @@ use super::workers::{COUNTING_LEAVES, SEARCH_LEAVES};
 use super::{SearchCounts, SearchOptions};
 use crate::workspace::read::Cacheable;
 use crate::workspace::{ATTEMPTS, Workspace};
-use folder::FilePath;
-use folder::LeftOut;
 use folder::fs::version::FileStamp;
-use folder::{AT_ONCE, Lookups};
-use folder::{Control, Error, Result};
+use folder::{AT_ONCE, Control, Error, FilePath, LeftOut, Lookups, Result};
 use sys::fs::Stat;
 use text::encoding::EncodingChoice;
 

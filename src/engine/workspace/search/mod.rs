@@ -22,11 +22,9 @@ use self::workers::Workers;
 use super::Workspace;
 use ::text::encoding::EncodingChoice;
 use ::text::lines::LineIndex;
-use folder::FilePath;
-use folder::LeftOut;
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
-use folder::{Control, Result};
+use folder::{Control, FilePath, LeftOut, Result};
 use search::Hit;
 use search::Pattern;
 

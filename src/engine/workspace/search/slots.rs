@@ -3,8 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use folder::AT_ONCE;
-use folder::{Control, Result};
+use folder::{AT_ONCE, Control, Result};
 use sys::process::processors;
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.

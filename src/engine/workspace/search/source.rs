@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::{SearchCounts, SearchOptions, SearchPlace};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want, refused};
-use folder::Lookups;
 use folder::fs::file_system::{self, FileSystem};
 use folder::fs::lost;
 use folder::fs::resolve::{self, LastLink, ResolvedPath};
-use folder::{Control, Error, Result};
-use folder::{EntryKind, LeftOut, Passed, Walk, WalkOptions, WalkStep, passed};
+use folder::{
+    Control, EntryKind, Error, LeftOut, Lookups, Passed, Result, Walk, WalkOptions, WalkStep, passed,
+};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::Stat;

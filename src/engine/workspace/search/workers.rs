@@ -11,8 +11,7 @@ use super::source::Source;
 use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::workspace::Workspace;
-use folder::{AT_ONCE, Lookups};
-use folder::{Control, Error, Result};
+use folder::{AT_ONCE, Control, Error, Lookups, Result};
 use search::LineMatcher;
 use search::Pattern;
 
