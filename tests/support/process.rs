@@ -39,10 +39,14 @@ pub(crate) fn bare_command() -> Command {
     Command::new(&*BINARY)
 }
 
-/// The server's command line for a folder; nothing is started yet.
+/// The server's command line for a folder; nothing is started yet. Operations have a minute where `flags` give no time:
+/// within the usual 5 seconds a busy machine may not do what a test asks for. A test of the usual time says `--timeout=5`.
 pub(crate) fn command(folder: &Folder, transport: &str, flags: &[&str]) -> Command {
     let mut command = bare_command();
     command.arg(format!("--dir={}", folder.path().display())).arg(format!("--transport={transport}"));
+    if !flags.iter().any(|flag| flag.starts_with("--timeout") || flag.starts_with("--config")) {
+        command.arg("--timeout=60");
+    }
     command.args(flags);
     command
 }
