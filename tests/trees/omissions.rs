@@ -21,9 +21,13 @@ fn the_tools_of_trees_refuse_such_a_line_and_change_nothing() {
     on_all(&[], fill, |server, folder| {
         let before = tree(folder.path());
         let edit = |path: &str, old: &str, new: &str| json!({ "path": path, "edits": [{ "oldText": old, "newText": new }] });
-        for line in
-            [LINE, "// ... rest of file", "/* ... unchanged ... */", "<!-- ... rest of the content ... -->"]
-        {
+        for line in [
+            LINE,
+            "// ... rest of file",
+            "/* ... unchanged ... */",
+            "# .. no changes here ..",
+            "# ... 其余代码保持不变 ...",
+        ] {
             let new = format!("def f():\n    {line}\n    d()\n");
             for (tool, arguments, at) in [
                 ("edit_file", edit("f.py", "def f():\n    a()\n    b()\n", &new), "edits[0].newText"),
@@ -51,6 +55,32 @@ fn the_tools_of_trees_refuse_such_a_line_and_change_nothing() {
         dry["dryRun"] = json!(true);
         assert!(outcome(server, "edit_file", &dry).0);
         assert!(tree(folder.path()) == before, "something was changed");
+    });
+}
+
+#[test]
+fn dots_in_place_of_lines_of_the_file_are_refused_and_ordinary_comments_are_not() {
+    on_all(&[], fill, |server, folder| {
+        let before = tree(folder.path());
+        let edit =
+            |old: &str, new: &str| json!({ "path": "f.py", "edits": [{ "oldText": old, "newText": new }] });
+        for (tool, arguments) in [
+            ("edit_file", edit("def f():\n    a()\n    b()\n", "def f():\n    # ...\n    b()\n")),
+            (
+                "write_file",
+                json!({ "path": "f.py", "content": "def f():\n    a()\n    # ...\n    c()\n    d()\n" }),
+            ),
+        ] {
+            let (is_error, text) = outcome(server, tool, &arguments);
+            assert!(is_error && text.contains("its line `# ...` stands for text"), "{tool}: {text}");
+        }
+        assert!(tree(folder.path()) == before, "something was changed");
+        for new in ["    # Keep existing tests ...\n", "    # ... then handle the rest ...\n", "    ...\n"] {
+            let mut arguments = edit("    a()\n", new);
+            arguments["dryRun"] = json!(true);
+            let (is_error, text) = outcome(server, "edit_file", &arguments);
+            assert!(!is_error, "{new}: {text}");
+        }
     });
 }
 
@@ -98,6 +128,9 @@ fn the_tools_of_text_refuse_such_a_line_in_each_mode() {
         let (is_error, text) = outcome(&server, tool, &arguments);
         assert!(is_error && text.contains(&format!("{at}: its line `{LINE}`")), "{tool}: {text}");
     }
+    let dots = json!({ "filename": "f.py", "old_text": "    a()\n    b()\n\ndef g", "new_text": "    a()\n    # ...\ndef g" });
+    let (is_error, text) = outcome(&server, "edit_file", &dots);
+    assert!(is_error && text.contains("new_text: its line `# ...` stands for"), "{text}");
     assert!(tree(folder.path()) == before, "something was changed");
     for arguments in [
         json!({ "filename": "has.py", "old_text": "x = 1", "new_text": format!("x = 2\n{LINE}") }),

@@ -74,7 +74,7 @@ impl Workspace {
         self.change(path, &options, control, |_, old| {
             let Rewrite { content, was, report } = rewrite(choice, path.sent(), old, content)?;
             let lacking = match was {
-                Some(encoding) => omission(&content, old, encoding, control)?,
+                Some(encoding) => omission(&content, None, old, encoding, control)?,
                 None => None,
             };
             if let Some(line) = lacking {

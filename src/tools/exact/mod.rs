@@ -329,9 +329,10 @@ impl FileEdit {
                 return Ok(None);
             };
             let diff = unified(index, old, &planned.plan, name.as_str(), MAX_DIFF);
-            let mut new = self.edits.edits().iter().map(|edit| &*edit.new_text);
-            let found = |text| omission(text, old, Encoding::Utf8, control).ok().flatten();
-            let omission = new.find_map(found).map(omission_note);
+            let omission = self.edits.edits().iter().find_map(|edit| {
+                let (new, replaced) = (&edit.new_text, Some(&*edit.old_text));
+                omission(new, replaced, old, Encoding::Utf8, control).ok().flatten().map(omission_note)
+            });
             let changed = !planned.plan.changes_nothing();
             Ok(Some((planned.plan, (planned.applied, diff, changed, omission, planned.held))))
         };

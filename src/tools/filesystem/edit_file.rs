@@ -253,7 +253,7 @@ impl EditFile {
     /// Refuses a new text in which a line stands for text of the file.
     fn check_omissions(&self, old: &[u8], encoding: Encoding, control: &Control) -> Result<()> {
         for (number, edit) in self.edits.edits().iter().enumerate() {
-            if let Some(line) = omission(&edit.new_text, old, encoding, control)? {
+            if let Some(line) = omission(&edit.new_text, Some(&edit.old_text), old, encoding, control)? {
                 let at = format!("edits[{number}].newText");
                 return Err(Error::InvalidArguments { at, problem: omission_problem(line) });
             }

@@ -158,7 +158,7 @@ impl Call for EditFile {
             workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
                 let diff = diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF));
                 let note = |text: &str| {
-                    omission(text, old, Encoding::Utf8, control).ok().flatten().map(omission_note)
+                    omission(text, Some(""), old, Encoding::Utf8, control).ok().flatten().map(omission_note)
                 };
                 (diff, edits.edits.iter().find_map(|edit| note(new_text(edit)?)))
             })?;

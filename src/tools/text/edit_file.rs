@@ -86,8 +86,8 @@ impl Keyword for Missing {
 struct EditFile {
     path: FilePath,
     change: TextChange,
-    /// The argument with the new text, and that text if a line of it stands for text that it leaves out.
-    omission: Option<(&'static str, String)>,
+    /// The new text, if a line of it may stand for text that it leaves out.
+    omission: Option<NewText>,
     /// Whether a text is looked for.
     seeks: bool,
     /// Whether it is removed.
@@ -101,15 +101,29 @@ struct EditFile {
     limit: Option<usize>,
 }
 
+/// A new text, by its argument, and the text whose place it takes; `None`: the whole file.
+#[derive(Debug)]
+struct NewText {
+    argument: &'static str,
+    text: String,
+    replaced: Option<String>,
+}
+
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let EditArguments { filename: path, encoding, if_missing, expected_version, .. } = self;
         let text = |text: Option<Text>| text.map(|text| text.0);
         let (content, old_text, new_text) = (text(self.content), text(self.old_text), text(self.new_text));
-        let with_omission = |name: &'static str, text: &Option<String>| {
-            Some((name, text.as_ref().filter(|text| has_omission(text))?.clone()))
+        let with_omission = |argument, text: &Option<String>, replaced| {
+            let text = text.as_ref().filter(|text| has_omission(text))?.clone();
+            Some(NewText { argument, text, replaced })
         };
-        let omission = with_omission("new_text", &new_text).or_else(|| with_omission("content", &content));
+        let replaced = match old_text.as_deref() {
+            Some(EVERYTHING) => None,
+            text => Some(text.unwrap_or_default().to_owned()),
+        };
+        let omission = with_omission("new_text", &new_text, replaced)
+            .or_else(|| with_omission("content", &content, None));
         let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
         let (change, removes) = mode(content, old_text, new_text, if_missing)?;
         let is_utf_8 = encoding.unwrap_or_default() == EncodingChoice::Is(Encoding::Utf8);
@@ -287,11 +301,11 @@ impl EditFile {
         let changed = workspace.change(&self.path, options, control, |index, old| {
             let planned = plan_text_change(self.encoding, (index, old), &self.change, scope, control)?;
             let Some(planned) = planned else { return Ok(None) };
-            if let Some((at, text)) = &self.omission
-                && let Some(line) = omission(text, old, planned.text.encoding, control)?
+            if let Some(NewText { argument, text, replaced }) = &self.omission
+                && let Some(line) = omission(text, replaced.as_deref(), old, planned.text.encoding, control)?
             {
                 let problem = omission_problem(line);
-                return Err(Error::InvalidArguments { at: (*at).into(), problem });
+                return Err(Error::InvalidArguments { at: (*argument).into(), problem });
             }
             let is_same = planned.plan.changes_nothing();
             let encoding = (planned.text, planned.rewritten);
