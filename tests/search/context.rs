@@ -26,10 +26,11 @@ fn lines(text: &str) -> Vec<Option<String>> {
             (0..number.parse().expect("a number")).for_each(|_| lines.push(None));
         } else if line.is_empty() {
             begins = true;
-        } else if line.starts_with('[') || line.starts_with("No ") || line == "--" {
+        } else if line.starts_with('[') || line.starts_with("No ") {
         } else if std::mem::take(&mut begins) {
             file = line.to_owned();
         } else {
+            // A gap, too.
             lines.push(Some(format!("{file} {line}")));
         }
     }

@@ -182,3 +182,36 @@ fn matches_found_before_the_time_was_up_are_told_and_each_page_goes_on() {
         }
     }
 }
+
+#[test]
+fn a_file_that_takes_all_of_the_time_is_skipped_by_name_and_those_behind_it_are_searched() {
+    not_under_wine!("has a limit of time that such a program does not keep");
+    let folder = Folder::new();
+    folder.write("a", "needle\n");
+    folder.write("b", ab_letters(32 << 20));
+    folder.write("c", "needle\n");
+    let server = serve(&folder, &["--timeout=1", "--filter-cache=0", "--max-file=100"]);
+    for output_mode in ["content", "count"] {
+        let call = json!({ "pattern": format!("{SLOW}|needle"), "output_mode": output_mode, "sort": "path" });
+        let (mut next, mut texts) = (Some(call), Vec::new());
+        while let Some(call) = next {
+            let page = server.tool("grep", call.clone());
+            assert!(!page.is_error && texts.len() < 8, "{call}: {texts:#?}");
+            next = next_of(&page).filter(|next| !next.is_null());
+            assert!(next.as_ref() != Some(&call), "{call}: {}", page.text);
+            texts.push(page.text);
+        }
+        let all = texts.concat();
+        assert!(all.contains("[b took all of the time and is skipped"), "{all}");
+        let found = if output_mode == "content" { ["a\n1:needle", "c\n1:needle"] } else { ["a: 1", "c: 1"] };
+        assert!(found.iter().all(|found| all.contains(found)), "{all}");
+    }
+    // Nothing comes behind it: no call goes on.
+    for path in [json!({ "path": "b" }), json!({ "glob": "b" })] {
+        let mut call = json!({ "pattern": SLOW, "output_mode": "content" });
+        call.as_object_mut().unwrap().extend(path.as_object().unwrap().clone());
+        let page = server.tool("grep", call.clone());
+        assert!(page.text.contains("The same call may end in the same way at b: search"), "{}", page.text);
+        assert_eq!(next_of(&page), Some(Value::Null), "{}", page.text);
+    }
+}

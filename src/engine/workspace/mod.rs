@@ -69,7 +69,8 @@ pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};
 pub use search::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
-    NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, Unanalysed,
+    LateFile, NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
+    Unanalysed,
 };
 pub use tree::EntryInfo;
 

@@ -92,7 +92,8 @@ impl Call for GlobFiles {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         match self.found(workspace, wanted, control) {
             Err(Error::InvalidName { problem: NameProblem::Outside { folders, meant } }) => {
-                let meant = self.slip(workspace, control)?.or(meant);
+                // An error of the look for a slip says less.
+                let meant = self.slip(workspace, control).unwrap_or_default().or(meant);
                 Err(Error::InvalidName { problem: NameProblem::Outside { folders, meant } })
             }
             reply => reply,

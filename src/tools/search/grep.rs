@@ -21,9 +21,11 @@ use text::encoding::EncodingChoice;
 
 mod content;
 mod cut_line;
+mod file_text;
 mod files;
 mod hints;
 mod place;
+mod progress;
 mod run;
 mod searched;
 mod started;

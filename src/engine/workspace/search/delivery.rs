@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::source::Candidate;
-use super::{FoundFile, LastFile, Receiver, SearchCounts, Searched};
+use super::{FoundFile, LastFile, LateFile, Receiver, SearchCounts, Searched};
 use folder::LeftOut;
 use folder::fs::version::FileStamp;
 
@@ -23,6 +23,8 @@ pub(super) struct Batch {
     pub(super) last: Option<LastFile>,
     /// See [`Searched::resumed`].
     pub(super) resumed: Option<FileStamp>,
+    /// See [`Searched::late_in`].
+    pub(super) late_in: Option<LateFile>,
     /// The search had to end before all of the files were searched. Nothing comes behind them.
     pub(super) is_cut: bool,
 }
@@ -80,6 +82,7 @@ impl<'r> Delivery<'r> {
             not_searched: 0,
             has_unseen: false,
             last: None,
+            late_in: None,
             resumed: None,
             is_resumed_found: false,
         };
@@ -120,7 +123,7 @@ impl<'r> Delivery<'r> {
     }
 
     fn hand_on(&mut self, batch: Batch) {
-        let Batch { counts, unknown, left_out, found, last, resumed, is_cut } = batch;
+        let Batch { counts, unknown, left_out, found, last, late_in, resumed, is_cut } = batch;
         self.unknown += unknown;
         self.done.resumed = self.done.resumed.or(resumed);
         for Found { file, counts, left_out } in found {
@@ -142,6 +145,7 @@ impl<'r> Delivery<'r> {
         self.count(&counts, left_out);
         self.done.last = last.or(self.done.last.take());
         self.wants_more &= !is_cut;
+        self.done.late_in = late_in.filter(|_| is_cut);
     }
 
     fn count(&mut self, counts: &SearchCounts, left_out: LeftOut) {

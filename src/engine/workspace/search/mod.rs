@@ -216,6 +216,8 @@ pub struct Searched {
     pub has_unseen: bool,
     /// The last file that was searched, with all before it. `None`: none was.
     pub last: Option<LastFile>,
+    /// If the time was up: the file behind `last` in which it was, if one had been begun.
+    pub late_in: Option<LateFile>,
     /// The state of the file in which [`SearchOptions::after`] lies, if it was searched.
     pub resumed: Option<FileStamp>,
     /// Whether the rest of that file has hits.
@@ -231,6 +233,24 @@ pub struct LastFile {
     pub path: Vec<u8>,
     /// Where its first line begins that was not searched, if there is one, and its state.
     pub rest: Option<(usize, FileStamp)>,
+}
+
+/// A file that was being searched when the time was up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateFile {
+    /// The number of its served folder, 0-based.
+    pub folder: usize,
+    /// Its path below the served folder.
+    pub path: Vec<u8>,
+    /// Bytes of the path of the folder in which the walk began, with its slash.
+    pub base: usize,
+}
+
+impl LateFile {
+    /// Its path below the first folder of the walk.
+    pub fn path_from_start(&self) -> &[u8] {
+        self.path.get(self.base..).unwrap_or_default()
+    }
 }
 
 /// Takes the files with hits, in the order of the walk. Returns whether it wants more.

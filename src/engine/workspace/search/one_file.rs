@@ -32,6 +32,7 @@ impl Workers<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let slot = self.slot(scratch)?;
+        batch.late_in = Some(file.late());
         let stamp = FileStamp::of(&stat);
         let known = match self.options.encoding {
             // A file with a filter is UTF-8.

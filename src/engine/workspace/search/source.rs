@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{SearchCounts, SearchOptions, SearchPlace};
+use super::{LateFile, SearchCounts, SearchOptions, SearchPlace};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want, refused};
 use folder::fs::file_system::{self, FileSystem};
@@ -97,6 +97,11 @@ impl Candidate {
     /// The file system of the file, if that is known.
     pub(super) fn system(&self, device: u64) -> Option<FileSystem> {
         self.system.filter(|(known, _)| *known == device).map(|(_, system)| system)
+    }
+
+    /// The file, if the time is up while it is searched.
+    pub(super) fn late(&self) -> LateFile {
+        LateFile { folder: self.number, path: self.path.clone(), base: self.base }
     }
 
     /// Its path below the first folder of the walk.

@@ -242,7 +242,7 @@ impl<'s> Workers<'s> {
                 }
             });
             match searched {
-                Ok(()) => batch.last = Some(place),
+                Ok(()) => (batch.last, batch.late_in) = (Some(place), None),
                 Err(error) => {
                     // The next call comes to this file again, unless it goes on in it.
                     if batch.last.as_ref().is_none_or(|last| last.rest.is_none()) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cut_line::{chars_up_to, push_cut};
+use super::file_text::FileText;
 use super::place::{EndPlace, Place};
 use crate::tools::LineBase;
 use crate::tools::limited::Room;
@@ -51,21 +52,6 @@ pub(super) struct Content<'p> {
     pub(super) changed: u64,
 }
 
-/// The lines of one file that are being told.
-struct FileText<'f> {
-    text: &'f [u8],
-    path: &'f str,
-    /// The text up to here is counted in `line`.
-    counted: usize,
-    /// The number of the line at `counted`.
-    line: u64,
-    /// What lies before this byte was told, or is left out.
-    told: usize,
-    /// This answer has told nothing of the file yet.
-    is_new: bool,
-    file: &'f FoundFile,
-}
-
 /// What there was room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
@@ -74,48 +60,11 @@ enum Told {
     Part(usize),
 }
 
-/// Over so many bytes, the number of a line is looked up in the file's index, if there is one.
-const WORTH_INDEX: usize = 64 << 10;
-
 /// Characters of a line that are told even if there is little room.
 const MIN_COLUMNS: usize = 100;
 
-/// Bytes that the number of a line and the sign behind it take at most.
-const MAX_NUMBER: usize = 21;
-
 /// Matches of one line that are looked for at a time.
 const MATCHES: usize = 1_024;
-
-impl<'f> FileText<'f> {
-    fn new(file: &'f FoundFile, path: &'f str, first: u64, told: usize) -> FileText<'f> {
-        FileText { text: file.text(), path, counted: 0, line: first, told, is_new: true, file }
-    }
-
-    /// Bytes that stand before the next line at most: the path of the file, if it is the first one, and its number.
-    fn head(&self) -> usize {
-        MAX_NUMBER + if self.is_new { self.path.len() + 2 } else { 0 }
-    }
-
-    /// Counts on, or looks up the number of the line at the byte `at`.
-    fn count_to(&mut self, at: usize, first: u64) {
-        if at < self.counted {
-            (self.counted, self.line) = (0, first);
-        }
-        let known = if at - self.counted > WORTH_INDEX { self.file.line_at(at) } else { None };
-        self.line = match known {
-            Some(line) => first + line,
-            None => self.line + count_breaks(&self.text[self.counted..at]) as u64,
-        };
-        self.counted = at;
-    }
-
-    /// Where the line begins that is at most so many before the one at `at`, of those that were not told.
-    fn lines_before(&self, at: usize, count: u64) -> usize {
-        let befores = std::iter::successors(Some(at), |at| line_before(self.text, *at));
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        befores.skip(1).take(count).take_while(|start| *start >= self.told).last().unwrap_or(at)
-    }
-}
 
 impl<'p> Content<'p> {
     pub(super) fn new(
@@ -155,6 +104,7 @@ impl<'p> Content<'p> {
             .unwrap_or(0)
             .clamp(file.start, file.text().len().max(file.start));
         let mut lines = FileText::new(file, path, self.form.base.first(), begin);
+        lines.told_before = resume.filter(|place| place.is_told).and_then(|place| place.told);
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
         let mut hits_behind = file.count - self.skip;
@@ -232,10 +182,7 @@ impl<'p> Content<'p> {
             return Told::Part(from);
         }
         let (text_len, told, is_new, count) = (self.text.len(), lines.told, lines.is_new, self.lines);
-        let has_context = self.form.before > 0 || self.form.after > 0;
-        if has_context && !is_new && from > told {
-            self.text.push_str("--\n");
-        }
+        self.push_gap(lines, from);
         let mut is_all = self.push_lines(lines, from..hit.start, '-') && self.push_lines_of(lines, hit);
         if !is_told && lines.told <= hit.start {
             self.text.truncate(text_len);
@@ -264,6 +211,7 @@ impl<'p> Content<'p> {
             (room, start) = (left, before);
         }
         let left_out = count_breaks(&lines.text[from..start]);
+        self.push_gap(lines, from);
         self.begin_file(lines);
         if left_out > 0 {
             self.text.push_str(&match left_out {
@@ -296,6 +244,14 @@ impl<'p> Content<'p> {
     /// Characters of a line that are told.
     fn columns(&self, line: &[u8]) -> usize {
         chars_up_to(line, self.form.max_columns)
+    }
+
+    /// Adds the sign for lines that are left out before the byte `from`, where lines around matches are told.
+    fn push_gap(&mut self, lines: &mut FileText, from: usize) {
+        if self.form.before + self.form.after > 0 && lines.has_gap(from) {
+            self.begin_file(lines);
+            self.text.push_str("--\n");
+        }
     }
 
     /// Adds the path of the file before its first line.

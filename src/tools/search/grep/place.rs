@@ -2,7 +2,7 @@
 
 use super::files::MatchedFile;
 use crate::tools::walking::{kept, path_kept};
-use engine::{FoundFile, SearchPlace};
+use engine::{FoundFile, LateFile, SearchPlace};
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct Place {
     pub(super) path: Vec<u8>,
     /// Where the search goes on in it, at a line; `None`: all of it was told.
     pub(super) byte: Option<usize>,
-    /// What lies before this byte was told, if that is more than what lies before `byte`.
+    /// What lies before this byte was told, if that is more or less than what lies before `byte`.
     pub(super) told: Option<usize>,
     /// Whether an earlier answer told lines of the file in which it is.
     pub(super) is_told: bool,
@@ -29,6 +29,8 @@ pub(super) struct EndPlace {
     pub(super) folder: usize,
     /// Below the folder that is searched.
     pub(super) path: Vec<u8>,
+    /// The file.
+    late: LateFile,
     /// The byte where the next search begins, at a line.
     pub(super) byte: usize,
     /// What lies before this byte was told.
@@ -47,9 +49,14 @@ const UNTOLD: &str = "n";
 impl EndPlace {
     pub(super) fn new(file: &FoundFile, byte: usize, told: usize, state: u64, hits_behind: u64) -> EndPlace {
         let (folder, path) = (file.folder, file.path[file.base..].to_vec());
-        let told = told.max(byte);
         let is_before_all = hits_behind == file.count;
-        EndPlace { folder, path, byte, told, state, hits_behind, is_before_all }
+        let late = LateFile { folder, path: file.path.clone(), base: file.base };
+        EndPlace { folder, path, late, byte, told, state, hits_behind, is_before_all }
+    }
+
+    /// The file in which the answer ended, because the time was up.
+    pub(super) fn late(&self) -> LateFile {
+        self.late.clone()
     }
 }
 
@@ -66,7 +73,7 @@ impl Place {
 
     /// In a file.
     pub(super) fn inside(end: &EndPlace) -> Place {
-        let told = (end.told > end.byte).then_some(end.told);
+        let told = (end.told != end.byte).then_some(end.told);
         Place {
             byte: Some(end.byte),
             told,

@@ -33,10 +33,6 @@ const SHARES_OF_LINES: u32 = 4;
 const FULL: &str = "there are more";
 const MORE: &str = "there are more lines";
 const UNTOLD: &str = "There are matches, and the time was up before one was told";
-const NO_PROGRESS: &str = "[No file could be searched in the time. The same call may end in the same way: search less at a time \
-    (path, glob), or have the server started with a longer --timeout]";
-const NO_PROGRESS_SPANNING: &str = "[No file could be searched in the time. The same call may end in the same way: search without \
-    multiline or for a shorter match, search less at a time (path, glob), or have the server started with a longer --timeout]";
 
 /// A call that runs.
 #[derive(Clone, Copy)]
@@ -59,7 +55,7 @@ struct NewestFound {
 }
 
 /// Where the next call goes on, and the state of the file there.
-type Next = Option<(Place, u64)>;
+pub(super) type Next = Option<(Place, u64)>;
 
 impl<'r> Run<'r> {
     /// Lines, by the paths of their files.
@@ -83,6 +79,7 @@ impl<'r> Run<'r> {
                 counts.hits = counts.hits.saturating_sub(end.hits_behind);
             }
             counts.found -= u64::from(end.is_before_all);
+            searched.late_in = content.is_late.then(|| end.late());
             next = Some((Place { skip: content.skip, ..Place::inside(end) }, end.state));
         }
         // A file of which nothing was told counts with its first line.
@@ -266,14 +263,10 @@ impl<'r> Run<'r> {
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
-        let is_stuck = match &next {
-            Some((place, _)) => self.grep.place.as_ref() == Some(place),
-            None => searched.last.is_none(),
-        };
-        if searched.stop == Some(SearchStop::Time) && is_stuck {
-            let spans = self.grep.how.multiline;
-            notes.push(if spans { NO_PROGRESS_SPANNING } else { NO_PROGRESS }.into());
-        }
+        let stuck = self.stuck(searched, &next);
+        let next = stuck.as_ref().map_or(next, |stuck| stuck.next.clone());
+        let is_stuck = stuck.is_some() && next.is_none();
+        notes.extend(stuck.map(|stuck| stuck.note));
         if searched.counts.hits == 0 && searched.stop.is_none() && !has_more && self.grep.cursor.is_none() {
             let Run { grep, workspace, wants, control, started, .. } = self;
             notes.extend(hints(Fruitless { grep, workspace, wants, control, started }, searched));
@@ -284,7 +277,11 @@ impl<'r> Run<'r> {
             let mut arguments = self.grep.sent.clone();
             if is_partial_by_time {
                 arguments.insert("sort".into(), "path".into());
-                return Ok((TOOL.name, arguments.into()));
+                return Ok(Some((TOOL.name, arguments.into())));
+            }
+            // A client that follows the calls would not end.
+            if is_stuck {
+                return Ok(None);
             }
             let cursor = match next {
                 Some((place, state)) => {
@@ -294,7 +291,7 @@ impl<'r> Run<'r> {
                 None => self.grep.cursor.clone(),
             };
             cursor.iter().for_each(|cursor| drop(arguments.insert("cursor".into(), cursor.text().into())));
-            Ok((TOOL.name, arguments.into()))
+            Ok(Some((TOOL.name, arguments.into())))
         };
         list.reply(wanted, unit, call, Some(&notes.join("\n")))
     }
