@@ -59,8 +59,21 @@ pub fn has_escape(text: &str) -> bool {
     text.match_indices('\\').any(|(at, _)| is_escape(&text[at..]))
 }
 
+/// A text that a client may send for what lists show: the digits of each `\xNN` in lower case, as lists write them.
+pub fn in_lower_hex(text: &str) -> Cow<'_, str> {
+    let is_sent =
+        |at: &usize| text.get(*at..at + 4).is_some_and(|four| is_escape(&four.to_ascii_lowercase()));
+    let escapes = text.match_indices("\\x").map(|(at, _)| at).filter(is_sent);
+    let mut lower = Cow::Borrowed(text);
+    for at in escapes {
+        lower.to_mut().replace_range(at + 2..at + 4, &text[at + 2..at + 4].to_ascii_lowercase());
+    }
+    lower
+}
+
 /// The number of bytes of a name that is taken as it is or as [`shown_line`] shows it, whichever is less.
 pub fn len_of_shown(name: &str) -> usize {
+    let name = in_lower_hex(name);
     name.len() - 3 * name.match_indices('\\').filter(|(at, _)| is_escape(&name[*at..])).count()
 }
 
@@ -112,6 +125,20 @@ mod tests {
         }
         assert_eq!(shown_in_full(b"t\tb").as_deref(), Some(r"\x74\x09\x62"));
         assert_eq!(shown_in_full(b".."), None);
+    }
+
+    #[test]
+    fn the_digits_of_an_escape_may_be_sent_in_upper_case() {
+        for (sent, shown) in [
+            (r"ok\xE9f", r"ok\xe9f"),
+            (r"\xC3\xA9\x0A", r"\xc3\xa9\x0a"),
+            (r"\xFé", r"\xFé"),
+            (r"\XE9 \xEG \x1", r"\XE9 \xEG \x1"),
+            (r"\x", r"\x"),
+        ] {
+            assert_eq!(in_lower_hex(sent), shown, "{sent}");
+        }
+        assert_eq!(len_of_shown(r"a\xE9"), 2);
     }
 
     /// What a line shows, read as its description says.

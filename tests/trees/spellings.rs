@@ -138,8 +138,10 @@ fn a_name_is_taken_back_as_it_is_shown() {
     let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
     let mut shown = server.ok("glob", json!({ "pattern": "**" }));
     shown.push_str(&server.ok("grep", json!({ "pattern": "found", "output_mode": "files_with_matches" })));
-    for path in [r"caf\xe9.txt", r"a\x09b.txt", r"d\xff/x"] {
-        assert!(shown.contains(path), "{path}: {shown}");
+    for path in [r"caf\xe9.txt", r"caf\xE9.txt", r"a\x09b.txt", r"d\xff/x", r"d\xFF/x"] {
+        let as_shown = path.replace("xE9", "xe9").replace("xFF", "xff");
+        assert!(shown.contains(&as_shown), "{path}: {shown}");
+        assert!(server.ok("glob", json!({ "pattern": path })).starts_with(&as_shown), "{path}");
         assert_eq!(server.ok("read_text_file", json!({ "path": path })), "found\n", "{path}");
         assert!(
             server
@@ -160,7 +162,32 @@ fn a_name_is_taken_back_as_it_is_shown() {
         server.refused("copy_file", json!({ "source": "a\tb.txt", "destination": path }));
     }
     server.refused("write_file", json!({ "path": r"new\xe9", "content": "x" }));
+    server.refused("write_file", json!({ "path": r"new\xE9", "content": "x" }));
     assert_eq!(folder.names().len(), 3);
+}
+
+#[test]
+fn backslashes_that_part_names_before_what_reads_as_a_byte_lead_to_the_path_that_is_here() {
+    let fill = |folder: &Folder| put(folder, "arch/x86/boot/main.c", "found\n");
+    on_all(&[], fill, |server, folder| {
+        for path in [
+            r"arch\x86\boot\main.c",
+            r"C:\src\linux\arch\x86\boot\main.c",
+            r"/home/me/linux/arch\x86\boot\main.c",
+        ] {
+            for (tool, arguments) in [
+                ("read_text_file", json!({ "path": path })),
+                ("write_file", json!({ "path": path, "content": "x" })),
+            ] {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                assert!(is_error && text.contains("arch/x86/boot/main.c"), "{tool} {path}: {text}");
+            }
+        }
+        let new = json!({ "path": r"arch\x86\boot\new.c", "content": "x" });
+        let (is_error, text) = outcome(server, "write_file", &new);
+        assert!(is_error && text.contains("arch/x86/boot/new.c"), "{text}");
+        assert!(tree(folder.path()).keys().all(|name| !name.contains('\\')));
+    });
 }
 
 #[test]

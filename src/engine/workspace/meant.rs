@@ -3,7 +3,7 @@
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
 use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
-use text::shown::has_escape;
+use text::shown::{has_escape, in_lower_hex};
 
 impl Folders {
     /// The error for a path in none of the served folders.
@@ -52,11 +52,14 @@ impl Folders {
         for (nth, name) in new.enumerate() {
             // A name that is no text was found by the folder's list.
             let name = name.to_str().unwrap_or_default();
-            if has_escape(name) {
-                return refused(NameProblem::Policy(NameRule::NoEscape));
-            }
-            if foreign::is_foreign(name, is_first && nth == 0) {
+            let is_escape = has_escape(&in_lower_hex(name));
+            if is_escape || foreign::is_foreign(name, is_first && nth == 0) {
                 let (plain, has_root) = foreign::plain(path.sent());
+                // In `arch\x86\boot`, the backslashes part names, if there is such a folder.
+                let folder = plain.rsplit_once('/').map_or("", |(folder, _)| folder);
+                if is_escape && !has_root && !self.has(&plain) && !self.has(folder) {
+                    return refused(NameProblem::Policy(NameRule::NoEscape));
+                }
                 let meant = if has_root { self.same_end(&plain) } else { Some(plain) };
                 return refused(NameProblem::Foreign { meant, lines: None });
             }

@@ -14,7 +14,7 @@ use super::temporary;
 use sys::fd::OwnedFd;
 use sys::ffi::{OsStrExt, OsStringExt};
 use sys::fs::Dir;
-use text::shown::{has_escape, shown_in_full, shown_line};
+use text::shown::{has_escape, in_lower_hex, shown_in_full, shown_line};
 
 /// What a path may mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,12 +65,12 @@ pub fn spelling(root: &Arc<OwnedFd>, path: &Path) -> Spelling {
 
 /// Whether a name that is not this one may be meant by it.
 fn has_other_spellings(name: &str) -> bool {
-    !name.is_ascii() || has_escape(name)
+    !name.is_ascii() || has_escape(&in_lower_hex(name))
 }
 
 fn candidate(folder: &Path, sent: &str, name: &OsStr) -> Candidate {
     let shown = shown_line(name.as_bytes());
-    let in_full = if shown == sent { shown_in_full(name.as_bytes()) } else { None };
+    let in_full = if shown == in_lower_hex(sent) { shown_in_full(name.as_bytes()) } else { None };
     let mut unmistakable = shown_line(folder.as_os_str().as_bytes()).into_owned();
     if !unmistakable.is_empty() {
         unmistakable.push('/');
@@ -88,18 +88,18 @@ fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsStr
     if is_there && !has_escape(sent) {
         return None;
     }
-    let composed: String = sent.nfc().collect();
+    let (composed, as_shown) = (sent.nfc().collect::<String>(), in_lower_hex(sent));
     let mut names = Vec::new();
     for entry in Dir::read_from(&folder).ok()? {
         let entry = entry.ok()?;
         let name = entry.file_name().to_bytes();
-        if !temporary::is_temporary(name) && means(sent, &composed, name) {
+        if !temporary::is_temporary(name) && means(&as_shown, &composed, name) {
             names.push(OsString::from_vec(name.to_vec()));
         }
     }
     // Of a name that is there, only what it shows is another one.
     if is_there {
-        names.retain(|name| name != sent && shows(sent, name.as_bytes()));
+        names.retain(|name| name != sent && shows(&as_shown, name.as_bytes()));
         if names.is_empty() {
             return None;
         }
@@ -108,16 +108,16 @@ fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsStr
     Some(names)
 }
 
-fn means(sent: &str, composed: &str, name: &[u8]) -> bool {
+fn means(as_shown: &str, composed: &str, name: &[u8]) -> bool {
     match std::str::from_utf8(name) {
         Ok(name) if !name.is_ascii() && name.nfc().eq(composed.chars()) => true,
-        _ => shows(sent, name),
+        _ => shows(as_shown, name),
     }
 }
 
-/// Whether `sent` is what lists show of `name`, or what errors do where that is the name of another entry.
-fn shows(sent: &str, name: &[u8]) -> bool {
-    has_escape(sent) && (shown_line(name) == sent || shown_in_full(name).as_deref() == Some(sent))
+/// Whether a text is what lists show of `name`, or what errors do where that is the name of another entry.
+fn shows(text: &str, name: &[u8]) -> bool {
+    has_escape(text) && (shown_line(name) == text || shown_in_full(name).as_deref() == Some(text))
 }
 
 #[cfg(test)]
@@ -170,6 +170,7 @@ mod tests {
         let (_dir, root) = folder(&[b"caf\xe9", b"a\tb", b"literal\\x41"]);
         assert_eq!(other(&root, r"caf\xe9"), Some(b"caf\xe9".to_vec()));
         assert_eq!(other(&root, r"a\x09b"), Some(b"a\tb".to_vec()));
+        assert_eq!(other(&root, r"caf\xE9"), Some(b"caf\xe9".to_vec()));
         assert_eq!(spelling(&root, Path::new(r"literal\x41")), Spelling::AsSent);
         assert_eq!(spelling(&root, Path::new(r"caf\xe8")), Spelling::AsSent);
         assert_eq!(other(&root, r"literal\x5cx41"), Some(br"literal\x41".to_vec()));

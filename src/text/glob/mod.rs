@@ -43,7 +43,7 @@ pub use rooted::{RootedGlob, is_literal, with_literal_brackets};
 use sequence::{Sequence, components};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::shown::{has_escape, in_one_line, is_escape, shown_line};
+use crate::shown::{has_escape, in_lower_hex, in_one_line, is_escape, shown_line};
 
 /// Longest pattern, in UTF-16 units; a longer one matches nothing.
 const MAX_PATTERN: usize = 1 << 16;
@@ -85,11 +85,10 @@ impl Glob {
             for text in braces::expand(pattern, budget)? {
                 glob.alternatives.push(Sequence::parse(&text, budget)?);
             }
-            if !pattern.is_ascii() || has_escape(pattern) {
-                for text in braces::expand(
-                    &with_literal_escapes(&in_one_line(pattern).nfc().collect::<String>()),
-                    budget,
-                )? {
+            let sent = in_lower_hex(pattern);
+            if !pattern.is_ascii() || has_escape(&sent) {
+                let composed: String = in_one_line(&sent).nfc().collect();
+                for text in braces::expand(&with_literal_escapes(&composed), budget)? {
                     glob.spelled.push(Sequence::parse(&text, budget)?);
                 }
                 // What a part of the pattern leaves out is left out in each spelling.

@@ -42,12 +42,14 @@ fn a_path_matches_in_each_form_of_unicode_and_as_lists_show_it() {
         (r"\x0a*", "\nname"),
         ("a\tb", "a\tb"),
         (r"\x41", "x41"),
+        (r"caf\xE9.*", r"caf\xe9.txt"),
+        (r"\x0A", "\n"),
         (r"\\x09", r"\x09"),
         (r"\\x09", "\t"),
     ] {
         assert!(matches(pattern, path), "{pattern} {path:?}");
     }
-    for (pattern, path) in [("\u{e9}", "e"), (r"\x0", "\0"), (r"\x0A", "\n"), ("!caf\u{e9}", "cafe\u{301}")] {
+    for (pattern, path) in [("\u{e9}", "e"), (r"\x0", "\0"), (r"\X0a", "\n"), ("!caf\u{e9}", "cafe\u{301}")] {
         assert!(!matches(pattern, path), "{pattern} {path:?}");
     }
     for pattern in ["@(!(\u{e9})x)", "[^\u{e9}]*", "[!\u{e9}]x"] {
