@@ -80,7 +80,18 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     if right > wrong {
         return None;
     }
-    by_detector(sample).or_else(|| damaged(beginning(sample, SAMPLE)).map(Likely::Damaged))
+    let sample = beginning(sample, SAMPLE);
+    let found = by_detector(sample);
+    match found {
+        None => damaged(sample).map(Likely::Damaged),
+        // By half of a character before a line break, say, the detector takes a text for one of single bytes.
+        Some(Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: false })
+            if !encoding.is_multibyte() && has_evidence(sample) =>
+        {
+            but_for_few(sample).filter(|damaged| damaged.is_multibyte()).map(Likely::Damaged).or(found)
+        }
+        found => found,
+    }
 }
 
 /// Numbers of characters that are not ASCII, and of wrong stretches, of a sample taken as UTF-8.
@@ -117,12 +128,11 @@ pub(super) fn likely_of_all(bytes: &[u8], wrong: usize) -> Option<Likely> {
 
 /// By the bytes of a sample that are not ASCII.
 fn by_detector(sample: &[u8]) -> Option<Likely> {
-    let sample = beginning(sample, SAMPLE);
     let encoding = detected(sample)?;
     // It may end inside a character, because it is a part.
     Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
-    let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
-    let is_sure = places.len() >= EVIDENCE && (encoding.is_multibyte() || !has_longer(sample)) && {
+    let is_sure = has_evidence(sample) && (encoding.is_multibyte() || !has_longer(sample)) && {
+        let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
         let middle = places[places.len() / 2];
         let (one, other) = sample.split_at(beginning(sample, middle).len());
         let says_so = |part: &[u8]| detected(part) == Some(encoding);
@@ -153,10 +163,19 @@ pub(super) fn wide_enough(encoding: Encoding, text: &[u8]) -> Encoding {
 /// one by one wrong byte.
 fn has_longer(sample: &[u8]) -> bool {
     let lines = sample.split(|byte| *byte == b'\n');
-    let mut long = lines.filter(|line| line.iter().filter(|byte| !byte.is_ascii()).count() >= EVIDENCE);
-    let is_longer = |encoding: Encoding| encoding.is_multibyte() && !encoding.is_stateful();
+    let mut long = lines.filter(|line| has_evidence(line));
     long.any(|line| detected(line).is_some_and(Encoding::is_multibyte))
-        || repaired(sample, is_longer).is_some()
+        || repaired(sample, has_longer_characters).is_some()
+}
+
+/// Whether characters of an encoding take several bytes, without escape sequences.
+fn has_longer_characters(encoding: Encoding) -> bool {
+    encoding.is_multibyte() && !encoding.is_stateful()
+}
+
+/// Whether a text has so many bytes that are not ASCII that a guess may be sure.
+fn has_evidence(text: &[u8]) -> bool {
+    text.iter().filter(|byte| !byte.is_ascii()).take(EVIDENCE).count() == EVIDENCE
 }
 
 pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {

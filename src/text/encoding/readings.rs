@@ -33,13 +33,18 @@ pub fn readings(bytes: &[u8]) -> Readings {
         return of_escapes(bytes);
     }
     let wrong = simdutf8::compat::from_utf8(bytes).err().map_or(0, |wrong| wrong.valid_up_to());
-    let likely = likely_of_all(bytes, wrong).and_then(Likely::encoding);
+    let guess = likely_of_all(bytes, wrong);
+    let likely = guess.and_then(Likely::encoding);
     let unless = |is_certain| if is_certain { ReadingDoubt::None } else { ReadingDoubt::OtherEncoding };
     if let Some((encoding, EncodingSource::Guess)) = likely {
         return Readings { encodings: vec![encoding], doubt: unless(encoding.is_multibyte()) };
     }
     let is_utf_8 = likely.is_none() && is_mostly_utf_8(bytes, wrong);
-    let repaired = if is_utf_8 { None } else { but_for_few(sample_of(bytes, wrong)) };
+    let repaired = match guess {
+        Some(Likely::Damaged(encoding)) => Some(encoding),
+        _ if is_utf_8 => None,
+        _ => but_for_few(sample_of(bytes, wrong)),
+    };
     let is_rather_utf_8 = likely.is_none() && is_rather_utf_8(bytes, wrong);
     let mut encodings: Vec<Encoding> =
         is_rather_utf_8.then_some(Encoding::Utf8).into_iter().chain(repaired).collect();
@@ -121,6 +126,24 @@ mod tests {
                 let first = readings(&bytes).encodings[0];
                 let shown = first.decode_lossy(&bytes).replace('\u{fffd}', "");
                 assert!(shown.contains(&text.repeat(2)), "{encoding:?} {first:?}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn half_of_a_character_before_a_line_break_leaves_the_encoding_of_the_rest() {
+        for (encoding, text, _) in TEXTS.into_iter().filter(|(encoding, ..)| encoding.is_multibyte()) {
+            let (line, first) = (encoded(encoding, text), text.chars().next().unwrap().to_string());
+            let cut = [&line[..line.len() - 1], &encoded(encoding, &first)[..1], b"\n"].concat();
+            for (before, behind) in [(0, 5), (3, 3), (5, 0), (40, 40)] {
+                let bytes = [&line.repeat(before)[..], &cut, &line.repeat(behind)].concat();
+                let wrong = std::str::from_utf8(&bytes).unwrap_err().valid_up_to();
+                assert_eq!(
+                    likely_of_all(&bytes, wrong),
+                    Some(Likely::Damaged(encoding)),
+                    "{before} {behind}"
+                );
+                assert_eq!(readings(&bytes).encodings[0], encoding, "{before} {behind}");
             }
         }
     }
