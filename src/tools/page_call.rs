@@ -57,7 +57,9 @@ impl PageCall<'_> {
         let note = found_encoding(page.read.encoding, page.read.encoding_source);
         let found = note.as_ref().map(|_| page.read.encoding.name());
         let likely = page.read.likely();
-        let note = note.or_else(|| likely.map(escapes)).or_else(|| page.other_lines());
+        let notes = [note.or_else(|| likely.map(escapes)), page.other_lines()];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let note = (!notes.is_empty()).then(|| notes.join("\n"));
         let likely = likely.map(likely_name);
         let meta = version_meta(&page.read.version)
             .with_some("file-editor/encoding", found.as_ref())

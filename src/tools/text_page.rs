@@ -22,6 +22,10 @@ const TOKENS_OF_NUMBER: usize = 3;
 const LONE_CR: &str = "Lines of head and tail end in \\n. This text has lines that end in \\r alone: start_line, end_line, offset, limit and \
     line_numbers count them";
 
+/// What an answer with no last line but an empty one says. The reference server counts so.
+const EMPTY_TAIL: &str = "The text ends in a line break, and tail counts the empty line behind it: for the last line of text, pass a tail \
+    that is larger by 1";
+
 /// The tool that goes on behind a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reader {
@@ -198,6 +202,9 @@ impl<'p> TextPage<'p> {
 
     /// What is told of first or last lines that are other ones than those that ranges count.
     pub(super) fn other_lines(&self) -> Option<String> {
+        if matches!(self.wanted.part, TextPart::Tail(_)) && self.read.at.is_empty() && self.read.size > 0 {
+            return Some(EMPTY_TAIL.to_owned());
+        }
         let by_lf = matches!(self.wanted.part, TextPart::Head(_) | TextPart::Tail(_));
         let is_told = by_lf && has_lone_cr(self.read.excerpt.bytes()) && !switches::is_off("head-lone-cr");
         is_told.then(|| LONE_CR.to_owned())

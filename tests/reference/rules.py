@@ -268,6 +268,10 @@ def lone_break(case):
     return split or any(re.search(r"\r(?!\n)", text) for text in [text_edited(case) or "", *texts])
 
 
+def empty_tail(case):
+    return case.tool == "read_text_file" and case.arguments.get("tail") == 1 and (case.file() or b"").endswith(b"\n")
+
+
 def other_form(case):
     """A path that no file has, but a file has in another Unicode normal form; or a glob that may match one."""
     normal = lambda text: unicodedata.normalize("NFC", text)
@@ -352,6 +356,7 @@ RULES = [
          lambda case: "\r\n" in (text_edited(case) or "") + str([edit.get("newText") for edit in case.arguments.get("edits") or []
                                                                     if isinstance(edit, dict)]).replace("\\r\\n", "\r\n")
          if isinstance(case.arguments.get("edits"), list) else False, files=lambda data: data.replace(b"\r\n", b"\n")),
+    Rule("empty-tail", "The last line of a text that ends in a line break is empty, as there. A second text says so", empty_tail, free=True),
     Rule("lone-carriage-returns", "SPEC 3 and 5: a lone \\r is a line break here, and \\n in an oldText finds a break of any kind, never half a CRLF; to the "
          "reference server it is a character. Answers with head or tail say that they do not count it", lone_break, free=True),
 

@@ -120,3 +120,26 @@ fn first_and_last_lines_of_a_text_with_a_lone_cr_are_told_to_end_in_lf() {
         assert_eq!(page.text.contains("three"), expected, "{path} {arguments}");
     }
 }
+
+#[test]
+fn an_empty_last_line_says_that_tail_counts_it() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for (text, tail, shown, is_told) in [
+        ("a\nb\n", 1, "", true),
+        ("a\r\nb\r\n", 1, "", true),
+        ("a\nb\n", 2, "b\n", false),
+        ("a\nb", 1, "b", false),
+        ("", 1, "", false),
+    ] {
+        folder.write("f", text);
+        for tool in ["read_text_file", "read_file"] {
+            let page = server.tool(tool, json!({ "path": "f", "tail": tail }));
+            assert_eq!(page.result["content"][0]["text"], shown, "{text:?}");
+            let note = page.result["content"][1]["text"].as_str().unwrap_or_default();
+            assert_eq!(note.contains("pass a tail that is larger by 1"), is_told, "{text:?}: {note}");
+        }
+    }
+    let page = server.tool("read_text_file", json!({ "path": "f", "tail": 1, "line_numbers": true }));
+    assert!(page.result["content"][1].is_null(), "{page:?}");
+}

@@ -44,7 +44,7 @@ arguments! {
         path: FilePath,
         /// Only the first lines: how many
         head: Option<Natural>,
-        /// Only the last lines: how many
+        /// Only the last lines: how many, with the empty one behind a last line break
         tail: Option<Natural>,
         /// First line, counted from {first}
         start_line: Option<Line>,
