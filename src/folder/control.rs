@@ -78,6 +78,13 @@ impl Control {
         }
     }
 
+    /// A control for further work whose result the operation can do without, such as a hint: it may take `longest`, and at most
+    /// half of the time that the operation has left. Ten times `longest` in a build without optimisation, which is so much slower.
+    pub fn briefly(&self, longest: Duration) -> Control {
+        let longest = if cfg!(debug_assertions) { longest.saturating_mul(10) } else { longest };
+        Control::new(longest.min(self.deadline().saturating_duration_since(Instant::now()) / 2))
+    }
+
     /// Whether the operation ended because its deadline, or the deadline of one of its waits, passed.
     pub fn was_late(&self) -> bool {
         self.late.load(Ordering::Acquire)

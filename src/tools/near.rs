@@ -3,7 +3,7 @@
 //! Of tools and arguments, it knows only what its errors name: `search_files` with its arguments, and `path`.
 
 use std::fmt::Display;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -41,9 +41,7 @@ pub(super) struct NearFiles {
 
 impl<'n> Near<'n> {
     pub(super) fn new(workspace: &'n Workspace, starts: &'n [Start], control: &'n Control) -> Near<'n> {
-        let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
-        let short = Control::new(LONGEST.min(left));
-        Near { workspace, starts, whole: control, short, with_folders: false }
+        Near { workspace, starts, whole: control, short: control.briefly(LONGEST), with_folders: false }
     }
 
     /// The same walks, in which folders count, too.

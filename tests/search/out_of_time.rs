@@ -167,7 +167,7 @@ fn matches_found_before_the_time_was_up_are_told_and_each_page_goes_on() {
     let folder = Folder::new();
     let line = ab_letters(1_000) + "\n";
     folder.write("f", format!("needle1\n{}needle2\n", line.repeat(24_000)));
-    let server = serve(&folder, &["--timeout=1", "--filter-cache=0"]);
+    let server = serve(&folder, &["--timeout=3", "--filter-cache=0"]);
     for more in [json!({}), json!({ "-C": 1 }), json!({ "sort": "modified" })] {
         let mut call = json!({ "pattern": format!("{SLOW}|needle\\d"), "output_mode": "content", "-o": true, "-n": false });
         call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

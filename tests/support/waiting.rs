@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long anything is waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns when `so` is true, which is polled: the system reports no event for it. After [`PATIENCE`] it panics with what
 /// `problem` says then.

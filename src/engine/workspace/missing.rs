@@ -1,7 +1,7 @@
 //! The errors for paths that lead to nothing, with what could have been meant. Changes nothing.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
@@ -124,8 +124,7 @@ impl Workspace {
     /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
     /// bounded time, and no longer than the operation may take.
     pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
-        let left = operation.deadline().saturating_duration_since(Instant::now());
-        let control = Control::new(LONGEST_SEARCH.min(left));
+        let control = operation.briefly(LONGEST_SEARCH);
         let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
         let mut paths = Vec::new();
         let Ok(folder) = root.try_clone() else { return paths };

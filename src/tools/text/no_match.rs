@@ -2,7 +2,7 @@
 //!
 //! Knows no files: its caller counts.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -26,8 +26,7 @@ pub(super) fn no_match(
     count: &dyn Fn(&Pattern, &Control) -> u64,
     control: &Control,
 ) -> String {
-    let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
-    let short = Control::new(if size <= SMALL { left } else { LONGEST.min(left) });
+    let short = control.briefly(if size <= SMALL { Duration::MAX } else { LONGEST });
     let hint = |near: NearPattern| {
         let text = near.inline().filter(|_| control.check().is_ok())?;
         let number = count(&Pattern::new(&text, PatternOptions::default()).ok()?, &short);

@@ -37,8 +37,7 @@ pub(super) struct Fruitless<'r> {
 /// Lines for the end of an answer without a match.
 pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
     let Fruitless { grep, control, started, .. } = run;
-    let left = control.deadline().saturating_duration_since(Instant::now()) / 2;
-    let control = Control::new(LEAST.max(started.elapsed() / 10).min(left));
+    let control = control.briefly(LEAST.max(started.elapsed() / 10));
     let mut hints = Vec::new();
     let counts = &searched.counts;
     let is_unnamed = counts.files == 0 && counts.not_wanted + counts.not_wanted_folders > 0;
