@@ -61,8 +61,8 @@ pub use list::{FileEntry, ListOptions, Listing};
 pub use stamp_cache::CacheCounts;
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
-    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, LastFile, LateFile, LineEnd, LineRange,
-    LineSink, LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, PartRead, Receiver,
-    SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, Unanalysed, Workspace,
-    WorkspaceCounts, WorkspaceOptions, outermost, without_missing,
+    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobDone, JobError, LastFile, LateFile,
+    LineEnd, LineRange, LineSink, LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, Operation,
+    PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan,
+    Unanalysed, Workspace, WorkspaceCounts, WorkspaceOptions, outermost, without_missing,
 };

@@ -248,6 +248,18 @@ impl FilePath {
         FilePath { folder: Some(number), ..self.clone() }
     }
 
+    /// The path `below` the served folder `number`. Errors name it as this one was sent.
+    pub fn at(&self, number: usize, below: &Path) -> FilePath {
+        let relative = with_slashes(&below.to_string_lossy()).trim_end_matches('/').into();
+        FilePath {
+            relative,
+            folder: Some(number),
+            sent: Some(self.sent().into()),
+            in_tree: true,
+            outside: false,
+        }
+    }
+
     /// The path below the served folder. Empty for the folder itself.
     pub fn as_str(&self) -> &str {
         &self.relative

@@ -135,7 +135,7 @@ impl Workspace {
     }
 
     /// Refuses to move a folder if that would uncover or create an excluded path.
-    fn check_moves_nothing_excluded(
+    pub(super) fn check_moves_nothing_excluded(
         &self,
         (from, source): (&Found, &FilePath),
         (to, target): (&Found, &FilePath),
@@ -165,19 +165,25 @@ impl Workspace {
         if !found.exists() {
             return Err(self.not_found(&found, path, control));
         }
+        self.check_taken(&found, path)?;
+        Ok(found)
+    }
+
+    /// Checks that the entry `found` may be moved away or deleted.
+    pub(super) fn check_taken(&self, found: &Found, path: &FilePath) -> Result<()> {
         found.check_writable(path)?;
         if found.place.name == "." {
             return Err(Error::ServedFolder { name: path.sent().into() });
         }
         // What is taken away must not let the same path lead to another file.
         let others =
-            if switches::is_off("take-ambiguous") { Vec::new() } else { self.folders.also_at(path, &found) };
-        if !others.is_empty() {
-            let first = self.folders.absolute(found.number, path.as_str());
-            let paths = [first].into_iter().chain(others).collect();
-            return Err(Error::Ambiguous { name: path.sent().into(), paths });
+            if switches::is_off("take-ambiguous") { Vec::new() } else { self.folders.also_at(path, found) };
+        if others.is_empty() {
+            return Ok(());
         }
-        Ok(found)
+        let first = self.folders.absolute(found.number, path.as_str());
+        let paths = [first].into_iter().chain(others).collect();
+        Err(Error::Ambiguous { name: path.sent().into(), paths })
     }
 
     /// Finds the place for the entry `from` at `source`, whose parents exist and which is free. A relative path is one in the served folder

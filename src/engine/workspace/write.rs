@@ -14,6 +14,7 @@ use folder::fs::atomic::{AtomicFile, ReplaceError, Replaces};
 use folder::fs::file_system;
 use folder::fs::view::FileView;
 use folder::{ContentHash, Control, Error, FilePath, FileVersion};
+use sys::fd::OwnedFd;
 use text::lines::IndexBuilder;
 use text::splice::{EditPlan, Piece};
 
@@ -97,33 +98,11 @@ impl Workspace {
         replaces: &Replaces,
         control: &Control,
     ) -> Result<Option<FileVersion>, Stopped> {
-        let old_len = content.old.map_or(0, |old| old.bytes().len());
-        let size = self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?;
-        if !switches::is_off("edit-late") {
-            control.check().map_err(Stopped::Refused)?;
-        }
         let place = &found.place;
-        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
-        self.cleared.clear_once(&place.dir, &self.mounts);
         let shows_writers = file_system::of(&place.dir).shows_writers;
-        let new = AtomicFile::create(&place.dir).map_err(ReplaceError::from)?;
-        let out = Indexing {
-            out: new,
-            index: IndexBuilder::of_len(size as usize),
-            // Elsewhere, the stamp is the version.
-            content: (content.versioned && !shows_writers).then(ContentHash::default),
-        };
-        let mut writing = Writing { out: BufWriter::with_capacity(64 * 1024, out), unchecked: 0, control };
-        writing.write(&content, old_len)?;
-        // Zeros in the place of old bytes that the system failed to read must not become the file's.
-        if let Some(old) = content.old
-            && old.has_hole()
-            && !unchanged(old, path.sent()).map_err(Stopped::Refused)?
-        {
-            return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
-        }
         let Indexing { out: new, index, content: hash } =
-            writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?;
+            self.compose(&place.dir, path, &content, shows_writers, control)?;
+        let size = new.len_bytes();
         let commit = || {
             if !switches::is_off("folder-commit") {
                 self.folders.check_still_leads_to(path, found).map_err(Stopped::Refused)?;
@@ -143,6 +122,43 @@ impl Workspace {
             // Another program has written to the file since: what was written here is composed once more.
             (None, None) => content.version(),
         }))
+    }
+}
+
+impl Workspace {
+    /// Writes new content to a temporary file in `dir`. `shows_writers`: of the file system.
+    pub(super) fn compose(
+        &self,
+        dir: &Arc<OwnedFd>,
+        path: &FilePath,
+        content: &NewContent,
+        shows_writers: bool,
+        control: &Control,
+    ) -> Result<Indexing, Stopped> {
+        let old_len = content.old.map_or(0, |old| old.bytes().len());
+        let size = self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?;
+        if !switches::is_off("edit-late") {
+            control.check().map_err(Stopped::Refused)?;
+        }
+        // The temporary file is in the file's own folder, because a rename between folders may cross a mount.
+        self.cleared.clear_once(dir, &self.mounts);
+        let new = AtomicFile::create(dir).map_err(ReplaceError::from)?;
+        let out = Indexing {
+            out: new,
+            index: IndexBuilder::of_len(size as usize),
+            // Elsewhere, the stamp is the version.
+            content: (content.versioned && !shows_writers).then(ContentHash::default),
+        };
+        let mut writing = Writing { out: BufWriter::with_capacity(64 * 1024, out), unchecked: 0, control };
+        writing.write(content, old_len)?;
+        // Zeros in the place of old bytes that the system failed to read must not become the file's.
+        if let Some(old) = content.old
+            && old.has_hole()
+            && !unchanged(old, path.sent()).map_err(Stopped::Refused)?
+        {
+            return Err(Stopped::Refused(Error::Changed { name: path.sent().into() }));
+        }
+        Ok(writing.out.into_inner().map_err(|error| ReplaceError::from(error.into_error()))?)
     }
 }
 
@@ -202,8 +218,8 @@ impl Writing<'_> {
 }
 
 /// A writer that indexes the bytes it writes.
-struct Indexing {
-    out: AtomicFile,
+pub(super) struct Indexing {
+    pub(super) out: AtomicFile,
     index: IndexBuilder,
     /// For the version of the new content.
     content: Option<ContentHash>,

@@ -107,41 +107,26 @@ impl AtomicFile {
     /// `None` if a program that takes no lock may have written to the file since the rename, or if the file
     /// system cannot store the unique time.
     pub fn commit<E: From<ReplaceError>>(
-        mut self,
+        self,
         place: &ResolvedPath,
         replaces: &Replaces,
         durability: Durability,
         allow: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<FileStamp>, E> {
-        let (written, is_unique) = self.finish_content(replaces, durability)?;
-        if let Replaces::File(old) = replaces {
-            let now = place.restat().map_err(ReplaceError::from)?;
-            if now.is_none_or(|now| !switches::is_off("write-restat") && FileStamp::of(&now) != *old.stamp())
-            {
-                return Err(ReplaceError::Changed.into());
-            }
-        }
-        // Opened before the rename, so that after it only the flush can fail.
-        let folder = (durability == Durability::Full).then(|| open_to_flush(place));
-        let folder = folder.transpose().map_err(ReplaceError::from)?;
-        if !switches::is_off("write-allow") {
-            allow()?;
-        }
-        self.rename_to(place, replaces).or_else(|failure| self.settle(failure, place, replaces, &written))?;
-        self.committed = true;
-        failpoint::taken().map_err(ReplaceError::InPlace)?;
-        if let Some(folder) = folder {
-            if !switches::is_off("write-flush-folder") {
-                flush_directory(&folder).map_err(ReplaceError::InPlace)?;
-            }
-            failpoint::taken().map_err(ReplaceError::InPlace)?;
-        }
-        let Ok(stat) = sys::fs::fstat(&self.file) else { return Ok(None) };
-        Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
+        self.prepare(replaces, durability)?.put(place, replaces, durability, allow)
     }
 
-    /// Does all steps before the rename: owner, attributes, mode, times, flush, length check. Returns the
-    /// stamp after them, and whether its time of last write is one that no other program's write can have.
+    /// Does all steps before the rename: owner, attributes, mode, times, flush, length check.
+    pub fn prepare(
+        mut self,
+        replaces: &Replaces,
+        durability: Durability,
+    ) -> Result<PreparedFile, ReplaceError> {
+        let (written, is_unique) = self.finish_content(replaces, durability)?;
+        Ok(PreparedFile { file: self, written, is_unique })
+    }
+
+    /// The steps of [`AtomicFile::prepare`]. Returns the stamp after them, and whether its time of last write is one that no other program's write can have.
     fn finish_content(
         &mut self,
         replaces: &Replaces,
@@ -232,6 +217,58 @@ impl AtomicFile {
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             Err(errno) => Err(errno.into()),
         }
+    }
+}
+
+/// New content that lacks only its name.
+#[derive(Debug)]
+#[must_use = "nothing has changed until it is put in place"]
+pub struct PreparedFile {
+    file: AtomicFile,
+    written: FileStamp,
+    /// Whether its time of last write is one that no other program's write can have.
+    is_unique: bool,
+}
+
+impl PreparedFile {
+    /// Renames the file to `place`, as [`AtomicFile::commit`] does. With full durability, the folder of `place` is flushed.
+    pub fn put<E: From<ReplaceError>>(
+        self,
+        place: &ResolvedPath,
+        replaces: &Replaces,
+        durability: Durability,
+        allow: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<FileStamp>, E> {
+        let PreparedFile { mut file, written, is_unique } = self;
+        if let Replaces::File(old) = replaces {
+            let now = place.restat().map_err(ReplaceError::from)?;
+            if now.is_none_or(|now| !switches::is_off("write-restat") && FileStamp::of(&now) != *old.stamp())
+            {
+                return Err(ReplaceError::Changed.into());
+            }
+        }
+        // Opened before the rename, so that after it only the flush can fail.
+        let folder = (durability == Durability::Full).then(|| open_to_flush(place));
+        let folder = folder.transpose().map_err(ReplaceError::from)?;
+        if !switches::is_off("write-allow") {
+            allow()?;
+        }
+        file.rename_to(place, replaces).or_else(|failure| file.settle(failure, place, replaces, &written))?;
+        file.committed = true;
+        failpoint::taken().map_err(ReplaceError::InPlace)?;
+        if let Some(folder) = folder {
+            if !switches::is_off("write-flush-folder") {
+                flush_directory(&folder).map_err(ReplaceError::InPlace)?;
+            }
+            failpoint::taken().map_err(ReplaceError::InPlace)?;
+        }
+        let Ok(stat) = sys::fs::fstat(&file.file) else { return Ok(None) };
+        Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
+    }
+
+    /// Device and inode of the file.
+    pub fn id(&self) -> (u64, u64) {
+        (self.written.dev, self.written.ino)
     }
 }
 

@@ -1,0 +1,229 @@
+//! What a job will have made of the served folders, before anything is written.
+//!
+//! Files whose content changes have a plan for the bytes that they have on the disk. What changes names is a list of steps, in
+//! order: the place of an entry after some steps is found by following them back. Looks nothing up.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{JobDone, Place};
+use crate::workspace::found::Found;
+use folder::FilePath;
+use folder::fs::view::OpenFile;
+use sys::fd::OwnedFd;
+use sys::fs::Mode;
+use text::splice::EditPlan;
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub(super) struct Draft<'o> {
+    /// Files whose content is read or changed. One that is new has its number in a step.
+    pub(super) files: Vec<DraftFile<'o>>,
+    /// The numbers of those that are on the disk, by their places there.
+    pub(super) on_disk: BTreeMap<Place, usize>,
+    pub(super) steps: Vec<Step>,
+    /// What is on the disk and loses its place, with the path that named it.
+    pub(super) taken: Vec<(FilePath, Found)>,
+}
+
+/// A file whose content a job reads, changes or makes.
+#[derive(Debug)]
+pub(super) struct DraftFile<'o> {
+    /// Its path in the first operation that named it.
+    pub(super) path: FilePath,
+    /// Where it is on the disk. `None`: it is new.
+    pub(super) found: Option<Found>,
+    /// The folder on the disk in which a new file is written first: the nearest one above its place.
+    pub(super) beside: Option<Arc<OwnedFd>>,
+    /// The file to whose bytes the plan applies: itself, or that of which it is a copy. `None`: there are none.
+    pub(super) base: Option<Arc<OpenFile>>,
+    pub(super) plan: EditPlan<'o>,
+    /// The mode of a copy. `None`: that of any new file.
+    pub(super) mode: Option<Mode>,
+    /// Whether it may be larger than files that are written whole.
+    pub(super) any_size: bool,
+    /// Whether the result may be bytes that are no text in UTF-8.
+    pub(super) makes_any_bytes: bool,
+}
+
+impl<'o> DraftFile<'o> {
+    /// A file without anything in it.
+    pub(super) fn new(path: &FilePath) -> DraftFile<'o> {
+        let (path, plan) = (path.clone(), EditPlan::default());
+        DraftFile {
+            path,
+            plan,
+            found: None,
+            beside: None,
+            base: None,
+            mode: None,
+            any_size: false,
+            makes_any_bytes: false,
+        }
+    }
+
+    /// A copy of it as it is so far.
+    pub(super) fn copied(&self, to: &FilePath) -> DraftFile<'o> {
+        let (base, plan, mode) = (self.base.clone(), self.plan.clone(), self.mode);
+        let is_old = |base: &Arc<OpenFile>| sys::fs::mode(base.stat().st_mode & 0o777);
+        let mode = mode.or_else(|| base.as_ref().map(is_old));
+        let DraftFile { any_size, makes_any_bytes, .. } = *self;
+        DraftFile { base, plan, mode, any_size, makes_any_bytes, ..DraftFile::new(to) }
+    }
+}
+
+/// A change of names.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A new folder.
+    Folder { at: Place, path: FilePath },
+    /// A new file, by its number.
+    New { at: Place, path: FilePath, file: usize },
+    /// An entry has another place.
+    Moved { from: Place, to: Place, source: FilePath, target: FilePath },
+    /// An entry is gone.
+    Deleted { at: Place, path: FilePath },
+}
+
+/// What is at a place after some steps.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// What is on the disk at this place now, if anything.
+    OnDisk(Place),
+    /// The new file of this number.
+    New(usize),
+    /// A new folder.
+    Folder,
+    /// Nothing: it was moved away or deleted.
+    Nothing,
+}
+
+impl Step {
+    /// The path that named what it changes.
+    pub(super) fn path(&self) -> &FilePath {
+        match self {
+            Step::Folder { path, .. } | Step::New { path, .. } | Step::Deleted { path, .. } => path,
+            Step::Moved { source, .. } => source,
+        }
+    }
+}
+
+impl<'o> Draft<'o> {
+    /// The path of the first change, for errors of all.
+    pub(super) fn first_name(&self) -> &str {
+        let changed = self.changed().map(|file| &file.path).next();
+        changed.or_else(|| self.steps.first().map(Step::path)).map_or("", FilePath::sent)
+    }
+
+    /// What is at `place` after all steps so far.
+    pub(super) fn before(&self, place: &Place) -> Before {
+        let mut place = place.clone();
+        for step in self.steps.iter().rev() {
+            match step {
+                Step::New { at, file, .. } if *at == place => return Before::New(*file),
+                Step::Folder { at, .. } if *at == place => return Before::Folder,
+                Step::Moved { from, to, .. } => match below(&place, to) {
+                    Some(rest) if rest == Path::new("") => place = from.clone(),
+                    Some(rest) => place = (from.0, from.1.join(rest)),
+                    None if below(&place, from).is_some() => return Before::Nothing,
+                    None => {}
+                },
+                Step::Deleted { at, .. } if below(&place, at).is_some() => return Before::Nothing,
+                _ => {}
+            }
+        }
+        Before::OnDisk(place)
+    }
+
+    /// Whether a step has put something at `place` or above it.
+    pub(super) fn has_made(&self, place: &Place) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Folder { at, .. } | Step::New { at, .. } => below(place, at).is_some(),
+            Step::Moved { to, .. } => below(place, to).is_some(),
+            Step::Deleted { .. } => false,
+        })
+    }
+
+    /// Adds a file that is on the disk at this place. Returns its number.
+    pub(super) fn add(&mut self, at: Place, file: DraftFile<'o>) -> usize {
+        self.files.push(file);
+        self.on_disk.insert(at, self.files.len() - 1);
+        self.files.len() - 1
+    }
+
+    /// Forgets the changes of what is on the disk at `place`, and below it, because it will be gone.
+    pub(super) fn forget(&mut self, place: &Place) {
+        self.on_disk.retain(|at, _| below(at, place).is_none());
+    }
+
+    /// The files on the disk whose content changes, by their places.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &DraftFile<'o>> {
+        self.on_disk.values().map(|file| &self.files[*file]).filter(|file| !file.plan.changes_nothing())
+    }
+
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.steps.is_empty() && self.changed().next().is_none()
+    }
+
+    pub(super) fn summary(&self) -> JobDone {
+        let count = |is: fn(&Step) -> bool| self.steps.iter().filter(|step| is(step)).count();
+        JobDone {
+            changed: self.changed().count(),
+            created: count(|step| matches!(step, Step::New { .. })),
+            moved: count(|step| matches!(step, Step::Moved { .. })),
+            deleted: count(|step| matches!(step, Step::Deleted { .. })),
+        }
+    }
+}
+
+/// The rest of `place` behind `folder`, if it is that place or below it.
+fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
+    (place.0 == folder.0).then(|| place.1.strip_prefix(&folder.1).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use folder::{FolderPaths, NamePolicy};
+
+    use super::*;
+
+    fn at(path: &str) -> Place {
+        (0, path.into())
+    }
+
+    fn path(path: &str) -> FilePath {
+        FilePath::parse(path, NamePolicy::Paths, &FolderPaths::new(Vec::new())).unwrap()
+    }
+
+    fn moved(from: &str, to: &str) -> Step {
+        Step::Moved { from: at(from), to: at(to), source: path(from), target: path(to) }
+    }
+
+    #[test]
+    fn a_place_is_followed_back_through_moves_of_it_and_of_folders_above() {
+        let mut draft = Draft::default();
+        draft.steps = vec![moved("a", "b"), moved("b/x", "c"), moved("d", "a")];
+        let on_disk = |place: &str| Before::OnDisk(at(place));
+        assert_eq!(draft.before(&at("c")), on_disk("a/x"));
+        assert_eq!(draft.before(&at("b/y")), on_disk("a/y"));
+        assert_eq!(draft.before(&at("b/x")), Before::Nothing);
+        assert_eq!(draft.before(&at("a/z")), on_disk("d/z"));
+        assert_eq!(draft.before(&at("d")), Before::Nothing);
+        assert_eq!(draft.before(&at("e")), on_disk("e"));
+    }
+
+    #[test]
+    fn what_is_made_where_something_was_deleted_is_there() {
+        let mut draft = Draft::default();
+        draft.steps.push(Step::Deleted { at: at("a"), path: path("a") });
+        assert_eq!(draft.before(&at("a/x")), Before::Nothing);
+        draft.steps.push(Step::Folder { at: at("a"), path: path("a") });
+        draft.steps.push(Step::New { at: at("a/x"), path: path("a/x"), file: 3 });
+        assert_eq!(draft.before(&at("a")), Before::Folder);
+        assert_eq!(draft.before(&at("a/x")), Before::New(3));
+        draft.steps.push(moved("a", "b"));
+        assert_eq!(draft.before(&at("b/x")), Before::New(3));
+        assert!(draft.has_made(&at("b/x")) && !draft.has_made(&at("c")));
+    }
+}

@@ -1,0 +1,83 @@
+//! Writes the new contents of a job to temporary files beside their places. No name of a client changes.
+
+use std::sync::Arc;
+
+use super::draft::{Draft, DraftFile, Step};
+use crate::workspace::Workspace;
+use crate::workspace::found::Found;
+use crate::workspace::write::{NewContent, Stopped};
+use folder::fs::atomic::{PreparedFile, Replaces};
+use folder::fs::view::OpenFile;
+use folder::{Control, Error};
+use sys::fd::OwnedFd;
+use sys::fs::Mode;
+
+/// The temporary files of a job. Dropping them removes them.
+#[derive(Default)]
+pub(super) struct Staged<'d> {
+    /// The new contents of files on the disk.
+    pub(super) replacements: Vec<Replacement<'d>>,
+    /// The new files, by their numbers in the draft.
+    pub(super) new: Vec<(usize, PreparedFile)>,
+}
+
+/// The new content of a file on the disk.
+pub(super) struct Replacement<'d> {
+    pub(super) file: &'d DraftFile<'d>,
+    pub(super) found: &'d Found,
+    pub(super) old: Arc<OpenFile>,
+    pub(super) new: PreparedFile,
+}
+
+impl Workspace {
+    pub(super) fn stage<'d>(&self, draft: &'d Draft<'d>, control: &Control) -> Result<Staged<'d>, Stopped> {
+        let mut staged = Staged::default();
+        for file in draft.changed() {
+            let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
+            let replaces = Replaces::File(old);
+            let new = self.staged(file, &found.place.dir, &replaces, control)?;
+            staged.replacements.push(Replacement { file, found, old: old.clone(), new });
+        }
+        for step in &draft.steps {
+            let Step::New { file: number, .. } = step else { continue };
+            let file = &draft.files[*number];
+            let Some(dir) = &file.beside else { continue };
+            staged.new.push((*number, self.staged(file, dir, &self.as_new(file), control)?));
+        }
+        Ok(staged)
+    }
+
+    /// What a new file replaces: nothing, with its mode.
+    pub(super) fn as_new(&self, file: &DraftFile) -> Replaces<'static> {
+        let usual = Mode::from_raw_mode(0o666);
+        Replaces::Nothing(file.mode.unwrap_or(usual).difference(self.umask))
+    }
+
+    fn staged(
+        &self,
+        file: &DraftFile,
+        dir: &Arc<OwnedFd>,
+        replaces: &Replaces,
+        control: &Control,
+    ) -> Result<PreparedFile, Stopped> {
+        let name = file.path.sent();
+        let changed = || Stopped::Refused(Error::Changed { name: name.into() });
+        let old = match &file.base {
+            None => None,
+            Some(base) => {
+                let old = self.any_bytes(base.clone(), name).map_err(Stopped::Refused)?;
+                Some(old.ok_or_else(changed)?.0)
+            }
+        };
+        let DraftFile { makes_any_bytes, any_size, .. } = *file;
+        let content =
+            NewContent { edit: &file.plan, old: old.as_ref(), versioned: false, makes_any_bytes, any_size };
+        let composed = self.compose(dir, &file.path, &content, true, control)?;
+        if let Some(old) = &old
+            && !old.is_unchanged().map_err(|error| Stopped::Refused(Error::read(name, error)))?
+        {
+            return Err(changed());
+        }
+        Ok(composed.out.prepare(replaces, self.options.durability)?)
+    }
+}
