@@ -19,6 +19,7 @@ use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::identity;
+use folder::fs::view::OpenFile;
 use folder::fs::{failpoint, temporary};
 use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
@@ -56,7 +57,8 @@ impl Workspace {
         let mut commit = Commit { workspace: self, done: Vec::new(), hidden: Vec::new() };
         match commit.run(draft, staged) {
             Ok(()) => commit.finish(control).map(|()| true),
-            Err((path, stopped)) => {
+            Err(failed) => {
+                let (path, stopped) = *failed;
                 commit.undo()?;
                 control.undo_commit();
                 match stopped {
@@ -86,7 +88,7 @@ impl Workspace {
 }
 
 /// What stopped a step of the operation on this path.
-type StepError = (FilePath, Stopped);
+type StepError = Box<(FilePath, Stopped)>;
 
 impl Commit<'_> {
     fn run(&mut self, draft: &Draft, staged: Staged) -> Result<(), StepError> {
@@ -96,26 +98,29 @@ impl Commit<'_> {
         let mut replacements: Vec<_> = replacements.into_iter().map(|one| (one, None)).collect();
         for (replacement, hidden) in &mut replacements {
             if !is_alone {
-                *hidden = self
-                    .hide_copy(replacement)
-                    .map_err(|stopped| (replacement.file.path.clone(), stopped))?;
+                let failed = |stopped| Box::new((replacement.file.path.clone(), stopped));
+                *hidden = self.hide_copy(&replacement.found.place, &mut replacement.old).map_err(failed)?;
             }
         }
         for (replacement, hidden) in replacements {
             let path = replacement.file.path.clone();
-            self.replace(replacement, hidden).map_err(|stopped| (path, stopped))?;
+            self.replace(replacement, hidden).map_err(|stopped| Box::new((path, stopped)))?;
         }
         let mut new = new.into_iter();
         for step in &draft.steps {
             let path = step.path();
-            self.step(draft, step, &mut new).map_err(|stopped| (path.clone(), stopped))?;
+            self.step(draft, step, &mut new).map_err(|stopped| Box::new((path.clone(), stopped)))?;
         }
         Ok(())
     }
 
     /// Gives the file that is to be replaced a second name. `None` where a file has one only.
-    fn hide_copy(&mut self, replacement: &mut Replacement) -> Result<Option<OsString>, Stopped> {
-        let (place, hidden) = (&replacement.found.place, temporary::new_name());
+    fn hide_copy(
+        &mut self,
+        place: &ResolvedPath,
+        old: &mut Arc<OpenFile>,
+    ) -> Result<Option<OsString>, Stopped> {
+        let hidden = temporary::new_name();
         match sys::fs::linkat(&place.dir, &place.name, &place.dir, &hidden, AtFlags::empty()) {
             Ok(()) => {}
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK | Errno::INVAL) => return Ok(None),
@@ -124,8 +129,8 @@ impl Commit<'_> {
         self.hidden.push((place.clone(), hidden.clone()));
         failpoint::taken().map_err(ReplaceError::from)?;
         // The second name has changed the stamp.
-        let now = place.open().ok().flatten().filter(|now| now.stamp().same_content(replacement.old.stamp()));
-        replacement.old = Arc::new(now.ok_or(ReplaceError::Changed)?);
+        let now = place.open().ok().flatten().filter(|now| now.stamp().same_content(old.stamp()));
+        *old = Arc::new(now.ok_or(ReplaceError::Changed)?);
         Ok(Some(hidden))
     }
 

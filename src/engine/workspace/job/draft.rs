@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn a_place_is_followed_back_through_moves_of_it_and_of_folders_above() {
-        let mut draft = Draft::default();
-        draft.steps = vec![moved("a", "b"), moved("b/x", "c"), moved("d", "a")];
+        let steps = vec![moved("a", "b"), moved("b/x", "c"), moved("d", "a")];
+        let draft = Draft { steps, ..Draft::default() };
         let on_disk = |place: &str| Before::OnDisk(at(place));
         assert_eq!(draft.before(&at("c")), on_disk("a/x"));
         assert_eq!(draft.before(&at("b/y")), on_disk("a/y"));
