@@ -26,23 +26,26 @@ fn is_root(name: &str) -> bool {
     name == "~" || is_drive || matches!(name, "file:" | "http:" | "https:") || is_variable(name)
 }
 
-/// The path without the quotes, blanks, `@` and line numbers that a text has around it, if it has some, and the lines that it names:
-/// the first and the last, counted from 1.
+/// The path without the quotes, brackets, blanks, `@`, punctuation and line numbers that a text has around it, if it has some, and the
+/// lines that it names: the first and the last, counted from 1.
 pub fn bare_path(path: &str) -> Option<(&str, Option<(u64, u64)>)> {
-    let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
-    let (mut bare, mut lines) = (path.trim_matches(is_around).trim_start_matches('@'), None);
+    let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
+    let is_behind = |c: char| is_around(c) || matches!(c, ',' | ';' | ':' | '#');
+    let trimmed =
+        |text| str::trim_start_matches(text, |c: char| is_around(c) || c == '@').trim_end_matches(is_behind);
+    let (mut bare, mut lines) = (trimmed(path), None);
     while let Some((rest, named)) = bare.rsplit_once([':', '#'])
-        && let Some(range) = lines_in(named, bare.as_bytes()[rest.len()] == b'#')
+        && let Some(range) = lines_in(named)
     {
-        (bare, lines) = (rest, Some(range));
+        (bare, lines) = (trimmed(rest), Some(range));
     }
     (bare != path && !bare.is_empty()).then_some((bare, lines))
 }
 
 /// The lines of a text such as `12`, `12-20`, `L12`, `L12-L20` or `L12C3-L20C1`.
-fn lines_in(text: &str, needs_l: bool) -> Option<(u64, u64)> {
+fn lines_in(text: &str) -> Option<(u64, u64)> {
     let line = |text: &str| {
-        let numbers = text.strip_prefix('L').or((!needs_l).then_some(text))?;
+        let numbers = text.strip_prefix('L').unwrap_or(text);
         let (line, column) = numbers.split_once('C').unwrap_or((numbers, "0"));
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         (is_number(line) && is_number(column)).then(|| line.parse().unwrap_or(u64::MAX))
@@ -112,11 +115,14 @@ mod tests {
         ] {
             assert_eq!(is_foreign_path(path), path == "a:/b", "{path}");
         }
-        for path in ["\"a/b\"", "'a/b'", "`a/b`", " a/b\n", "a/b:12", "a/b:12:3", "@a/b", "`@a/b:1`"] {
+        for path in [
+            "\"a/b\"", "'a/b'", "`a/b`", " a/b\n", "a/b:12", "a/b:12:3", "@a/b", "`@a/b:1`", "a/b:", "a/b#",
+            "<a/b>", "`a/b`,", "\"a/b\";", "a/b,", "`a/b`:12", "<a/b:12>", "a/b#2:",
+        ] {
             assert_eq!(bare_path(path).map(|(bare, _)| bare), Some("a/b"), "{path}");
         }
         for path in
-            ["a/b", "a:b", "a:", "a@b", "", " ", "@", "12", "a#2", "a#L", "a:L", "a:1-", "a#L1-x", "a#top"]
+            ["a/b", "a:b", "a@b", "", " ", "@", "12", "a#L", "a:L", "a:1-", "a#L1-x", "a#top", "a>b", "a,b"]
         {
             assert_eq!(bare_path(path), None, "{path}");
         }
@@ -126,6 +132,10 @@ mod tests {
             ("a/b:12-20", 12, 20),
             ("a/b:L12", 12, 12),
             ("a/b#L12", 12, 12),
+            ("a/b#2", 2, 2),
+            ("a/b#2-4", 2, 4),
+            ("`a/b:3`,", 3, 3),
+            ("<a/b>:3", 3, 3),
             ("a/b#L12-L20", 12, 20),
             ("a/b#L12-20", 12, 20),
             ("a/b#L12C3-L20C1", 12, 20),
