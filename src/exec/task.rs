@@ -164,7 +164,7 @@ impl Task {
             // It may be repeated in another form.
             Some(_) => OutputKinds { text: true, data: true },
         };
-        let reply = which_folder::run(self.call.call(), workspace, wanted, control)?;
+        let reply = which_folder::run(self.call.call(), self.call.writes(), workspace, wanted, control)?;
         if let Some(excerpt) = &reply.excerpt {
             // Keeps the first value.
             let _ = self.stamp.set(*excerpt.stamp());

@@ -13,15 +13,21 @@ use text::shown::in_one_line;
 /// Paths, or folders, that a line names at most.
 const NAMED: usize = 3;
 
-/// Runs `call` (contract 12). May wait for disks and locks.
-pub fn run(call: &dyn Call, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+/// Runs `call` (contract 12), which `writes` or reads alone. May wait for disks and locks.
+pub fn run(
+    call: &dyn Call,
+    writes: bool,
+    workspace: &Workspace,
+    wanted: OutputKinds,
+    control: &Control,
+) -> Result<Reply> {
     let folders = workspace.folder_paths();
     if folders.folders().len() == 1 {
         return call.run(workspace, wanted, control);
     }
     // Before the call, which may move or delete what is there.
     let holders = holders(call, workspace, control)?;
-    let is_new = |path: &&FilePath| path.folder().is_none() && workspace.info(path).is_err();
+    let is_new = |path: &&FilePath| writes && path.folder().is_none() && workspace.info(path).is_err();
     let new: Vec<&FilePath> = paths(call).filter(is_new).collect();
     let mut reply = call.run(workspace, wanted, control)?;
     if !holders.is_empty() {
@@ -33,7 +39,7 @@ pub fn run(call: &dyn Call, workspace: &Workspace, wanted: OutputKinds, control:
     if !made.is_empty() {
         add_note(&mut reply, format!("[New: {}]", named(made.into_iter())));
     }
-    let gone = if is_absolute(call) { Vec::new() } else { workspace.gone_folders() };
+    let gone = if looks_in_all(call) { workspace.gone_folders() } else { Vec::new() };
     if !gone.is_empty() {
         let gone = named(gone.iter().map(|folder| shown(folder)));
         add_note(&mut reply, format!("[Gone, and not looked in: the served folder {gone}]"));
@@ -41,10 +47,12 @@ pub fn run(call: &dyn Call, workspace: &Workspace, wanted: OutputKinds, control:
     Ok(reply)
 }
 
-/// Whether the call names paths, all of them absolute.
-fn is_absolute(call: &dyn Call) -> bool {
-    let mut paths = paths(call).peekable();
-    paths.peek().is_some() && paths.all(|path| path.folder().is_some())
+/// Whether the call looks in all served folders: it names a relative path, or is a search or analysis without a path.
+fn looks_in_all(call: &dyn Call) -> bool {
+    match paths(call).next() {
+        Some(_) => paths(call).any(|path| path.folder().is_none()),
+        None => call.memory() > 0,
+    }
 }
 
 /// All paths of the call.
