@@ -144,8 +144,10 @@ pub enum Error {
     },
     /// The path does not lead to a folder.
     NotAFolder {
-        /// The path requested.
+        /// The path requested, or a part of it.
         name: String,
+        /// The absolute path of a folder of another served one that the requested path leads to there.
+        folder: Option<String>,
     },
     /// The file does not have the version that the client expects.
     OtherVersion {
@@ -396,7 +398,19 @@ pub enum Occupant {
     /// Something that the call was not asked to replace.
     Kept,
     /// A file, and the call was to move or copy something to its path.
-    File,
+    File {
+        /// A path of the file alone.
+        at: String,
+    },
+    /// Something in another served folder than that of what was to be moved or copied.
+    Elsewhere {
+        /// Its absolute path.
+        there: String,
+        /// The absolute path of the destination beside the source.
+        beside: String,
+        /// Whether it is a folder.
+        is_folder: bool,
+    },
     /// A folder, and the call was to move or copy something to its path.
     Folder {
         /// The path that what is moved or copied would have in the folder. `None`: it is in that folder already.
@@ -450,6 +464,11 @@ impl Error {
     /// Something is at the path `name`, which the call was not asked to replace.
     pub fn exists(name: &str) -> Error {
         Error::Exists { name: name.into(), occupant: Occupant::Kept }
+    }
+
+    /// The path `name` leads to something that is no folder.
+    pub fn not_a_folder(name: &str) -> Error {
+        Error::NotAFolder { name: name.into(), folder: None }
     }
 
     /// Maps the error of a system call on the file `name`: not found, permission denied, or by `otherwise`.

@@ -1,5 +1,5 @@
-//! Paths that the operator excludes (`--exclude`, contract 12): for every tool and interface they do not exist. And those that git keeps
-//! to itself, which are not read.
+//! Paths that the operator excludes (`--exclude`, contract 12): for every tool and interface they do not exist. With the guard of folders
+//! of git, this is all that clients may not see.
 //!
 //! Knows no file system: the caller says whether a path is a directory.
 
@@ -11,7 +11,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use unicode_normalization::UnicodeNormalization;
 
-use super::path::{is_ignorable, is_kept_by_git};
+use super::path::is_ignorable;
+use crate::fs::git_guard::GitGuard;
 use sys::ffi::{OsStrExt, OsStringExt};
 use sys::path::FOLDS_NAMES;
 use text::gitignore::as_git_reads;
@@ -20,8 +21,7 @@ use text::gitignore::as_git_reads;
 #[derive(Debug, Clone, Default)]
 pub struct Excludes {
     patterns: Option<Arc<Patterns>>,
-    /// What git keeps to itself may be read.
-    allow_git: bool,
+    git: GitGuard,
 }
 
 #[derive(Debug)]
@@ -52,22 +52,17 @@ impl Excludes {
         let build = |builder: GitignoreBuilder| builder.build().map_err(|error| error.to_string());
         let (exact, folded) = (build(exact)?, build(folded)?);
         let patterns = (!exact.is_empty()).then(|| Arc::new(Patterns { exact, folded, folds }));
-        Ok(Excludes { patterns, allow_git: false })
+        Ok(Excludes { patterns, git: GitGuard::default() })
     }
 
     /// The same, with the leave to read in folders of git, or without.
     pub fn allowing_git(self, allow_git: bool) -> Excludes {
-        Excludes { allow_git, ..self }
+        Excludes { git: GitGuard::new(allow_git), ..self }
     }
 
-    /// Whether `path` is one that git keeps to itself and that may not be read.
-    pub fn keeps(&self, path: &Path) -> bool {
-        !self.allow_git && is_kept_by_git(path)
-    }
-
-    /// Whether what git keeps to itself may be read.
-    pub fn allow_git(&self) -> bool {
-        self.allow_git
+    /// The guard of folders of git.
+    pub fn git(&self) -> &GitGuard {
+        &self.git
     }
 
     /// Whether nothing is excluded.

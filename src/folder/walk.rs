@@ -109,7 +109,7 @@ impl<'w> Walk<'w> {
             names => (names?, false),
         };
         let mut left_out = LeftOut::default();
-        if keeps(&names, excludes) {
+        if excludes.git().keeps_folder(&folder, names.marks) {
             (names, left_out.repositories) = (Names::default(), 1);
         }
         let mut ignored = IgnoreRules::default();
@@ -282,7 +282,9 @@ impl<'w> Walk<'w> {
             Entered::Gone => {}
             Entered::OtherDevice => self.left_out.mounts += 1,
             Entered::Unreadable => self.left_out.unreadable += 1,
-            Entered::Open(_, names) if keeps(&names, self.excludes) => self.left_out.repositories += 1,
+            Entered::Open(folder, names) if self.excludes.git().keeps_folder(&folder, names.marks) => {
+                self.left_out.repositories += 1;
+            }
             Entered::Open(folder, names) => {
                 if self.options.skip_ignored {
                     self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
@@ -367,11 +369,6 @@ impl Level {
             leftovers::clear(&self.folder, mounts);
         }
     }
-}
-
-/// Whether the folder that has these names is one of git, which is not looked into.
-fn keeps(names: &Names, excludes: &Excludes) -> bool {
-    !excludes.allow_git() && names.marks.are_of_git() && !switches::is_off("git-by-content-walk")
 }
 
 /// Whether the system is short of descriptors or memory.

@@ -52,6 +52,9 @@ pub enum Feature {
 
 /// Files and folders, by handles.
 pub mod fs {
+    /// Whether the mode of a file says who may execute it.
+    pub const HAS_EXECUTE_BITS: bool = cfg!(unix);
+
     #[cfg(target_os = "linux")]
     pub use super::linux::acl::{access_acl, default_acl, is_access_acl, set_access_acl};
     #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::git::reads;
 use super::interfaces::refusal;
-use crate::support::{Direct, Folder, Http, Mcp, Stdio, file_uri};
+use crate::support::{Direct, Ended, Folder, Http, Mcp, Stdio, bare_command, file_uri, run_to_end};
 use crate::trees::{make, put};
 
 const TOKEN: &str = "https://user:token@host";
@@ -230,4 +230,133 @@ fn no_call_makes_a_folder_one_of_git() {
     assert!(entries(folder.path()) == before);
     server.ok("write_file", json!({ "path": "no-head/config", "content": "x\n" }));
     server.ok("create_directory", json!({ "path": "no-common/refs" }));
+}
+
+/// The arguments of a call for a path.
+type Arguments<'a> = &'a dyn Fn(&str) -> Value;
+
+/// The texts of refusals, without the path that was asked for.
+fn refused_alike(server: &dyn Mcp, tool: &str, arguments: impl Fn(&str) -> Value, paths: &[&str]) {
+    let text = |path: &str| {
+        let answer = server.tool(tool, arguments(path));
+        assert!(answer.is_error, "{tool} {path}: {}", answer.text);
+        answer.text.replace(path, "PATH")
+    };
+    let first = text(paths[0]);
+    assert!(first.contains("a folder of git"), "{tool}: {first}");
+    for path in paths {
+        assert_eq!(text(path), first, "{tool} {path}");
+    }
+}
+
+#[test]
+fn no_write_tells_whether_something_is_in_a_folder_of_git() {
+    let folder = Folder::new();
+    for path in ["bare", "work/.git"] {
+        repository(&folder, path);
+    }
+    put(&folder, "f", "f\n");
+    let server = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+    for top in ["bare", "work/.git"] {
+        let below = ["hooks", "none", "config", "config/x", "none/x", "hooks/pre-commit", "objects/info/x/y"];
+        let paths = below.map(|name| format!("{top}/{name}"));
+        let paths = [paths.each_ref().map(String::as_str).as_slice(), &[top]].concat();
+        let edits = json!([{ "oldText": "a", "newText": "b" }]);
+        let calls: [(&str, Arguments); 7] = [
+            ("create_directory", &|path| json!({ "path": path })),
+            ("delete_file", &|path| json!({ "path": path })),
+            ("delete_file", &|path| json!({ "path": path, "recursive": true })),
+            ("write_file", &|path| json!({ "path": path, "content": "" })),
+            ("edit_file", &|path| json!({ "path": path, "edits": edits })),
+            ("move_file", &|path| json!({ "source": path, "destination": "moved" })),
+            ("copy_file", &|path| json!({ "source": "f", "destination": path })),
+        ];
+        for (tool, arguments) in calls {
+            refused_alike(&server, tool, arguments, &paths);
+        }
+        refused_alike(&server, "read_text_file", |path| json!({ "path": path }), &paths);
+    }
+}
+
+#[test]
+fn texts_that_are_called_as_git_calls_its_own_hide_no_folder() {
+    not_under_wine!("git for Windows asks for no right to enter, so that there they do");
+    let folder = Folder::new();
+    for name in ["HEAD", "objects", "refs", "notes.md"] {
+        put(&folder, &format!("texts/{name}"), "ref: word\n");
+    }
+    put(&folder, "head/HEAD", "word\n");
+    make(&folder, "head/objects");
+    make(&folder, "head/refs");
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    let found = server.ok("grep", json!({ "pattern": "word", "output_mode": "files_with_matches" }));
+    for path in ["texts/HEAD", "texts/objects", "texts/refs", "texts/notes.md", "head/HEAD"] {
+        assert!(found.contains(path), "{path}: {found}");
+        assert!(server.ok("read_text_file", json!({ "path": path })).contains("word"), "{path}");
+    }
+    server.ok("write_file", json!({ "path": "texts/notes.md", "content": "more\n" }));
+    // A write of this one could make its folder one of git.
+    server.refused("write_file", json!({ "path": "head/HEAD", "content": "ref: refs/heads/main\n" }));
+    server.ok("delete_file", json!({ "path": "texts", "recursive": true }));
+}
+
+fn serve(dir: &Path, flags: &[&str]) -> Stdio {
+    let mut command = bare_command();
+    command.arg("--transport=stdio").arg(format!("--dir={}", dir.display())).args(flags);
+    Stdio::run(command).ready()
+}
+
+#[test]
+fn of_a_served_folder_of_git_head_is_read_and_the_doctor_says_so() {
+    let folder = Folder::new();
+    repository(&folder, "bare");
+    repository(&folder, "work/.git");
+    for (dir, has_head) in
+        [("bare", true), ("work/.git", true), ("work/.git/hooks", false), ("bare/hooks", false)]
+    {
+        let dir = folder.path().join(dir);
+        let start = |flags: &[&str]| serve(&dir, &[&["--tools=filesystem,search"], flags].concat());
+        let server = start(&[]);
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": "config" })),
+            ("read_text_file", json!({ "path": "pre-commit" })),
+            ("list_directory", json!({ "path": "." })),
+            ("write_file", json!({ "path": "new", "content": "x" })),
+            ("create_directory", json!({ "path": "new" })),
+        ] {
+            let refused = server.tool(tool, arguments);
+            assert!(
+                refused.is_error && refused.text.contains("folder of git"),
+                "{dir:?} {tool}: {}",
+                refused.text
+            );
+        }
+        let token = json!({ "pattern": "token", "output_mode": "content" });
+        assert!(!server.tool("grep", token.clone()).text.contains("user:token"), "{dir:?}");
+        let files = server.ok("glob", json!({ "pattern": "**" }));
+        assert!(files.contains("0 files seen") && files.contains("1 folder of git"), "{files}");
+        assert_eq!(server.tool("read_text_file", json!({ "path": "HEAD" })).is_error, !has_head);
+        let server = start(&["--allow-git"]);
+        assert!(server.ok("grep", token).contains("user:token"), "{dir:?}");
+        server.ok("list_directory", json!({ "path": "." }));
+        server.refused("write_file", json!({ "path": "new", "content": "x" }));
+        let dir = dir.display().to_string();
+        for (flags, says) in
+            [(&["--doctor"][..], "HEAD alone"), (&["--doctor", "--allow-git"], "read all of it")]
+        {
+            let Ended { stdout, .. } = run_to_end(&[&[dir.as_str()], flags].concat());
+            let line = stdout.lines().find(|line| line.contains("one of git"));
+            assert!(
+                line.is_some_and(|line| line.contains(says) && line.contains("write nothing")),
+                "{stdout}"
+            );
+        }
+    }
+    let dir = folder.path().join("bare");
+    let server = serve(&dir, &["--tools=lines"]);
+    let files = server.ok("list_files", json!({}));
+    assert!(!files.contains("config") && files.contains("--allow-git"), "{files}");
+    let dir = folder.path().join("work").display().to_string();
+    let Ended { stdout, .. } = run_to_end(&[&dir, "--doctor"]);
+    assert!(!stdout.contains("one of git"), "{stdout}");
 }

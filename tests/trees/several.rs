@@ -67,6 +67,112 @@ fn a_destination_that_any_folder_has_is_not_free() {
 }
 
 #[test]
+fn what_another_folder_has_at_a_destination_is_not_to_be_deleted_and_both_paths_are_named() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "a.txt", "a\n");
+        put(other, "b.txt", "b\n");
+        make(other, "docs");
+    });
+    let server = serve(&one, &[&second]);
+    let path = |folder: &Folder, name: &str| named(&folder.path().join(name));
+    for tool in ["copy_file", "move_file"] {
+        for name in ["docs", "b.txt"] {
+            let text = failed(&server, tool, json!({ "source": "a.txt", "destination": name }));
+            assert!(!text.contains("delete_file"), "{text}");
+            let (there, beside) = (path(&other, name), path(&one, name));
+            assert!(text.contains(&there) && text.contains(&json!(beside).to_string()), "{text}");
+        }
+    }
+    ok(&server, "move_file", json!({ "source": "a.txt", "destination": path(&one, "b.txt") }));
+    assert_eq!((one.text("b.txt"), other.text("b.txt")), ("a\n".into(), "b\n".into()));
+    // What is in the way beside the source is named so that nothing else is deleted.
+    put(&one, "c.txt", "c\n");
+    let text = failed(&server, "move_file", json!({ "source": "c.txt", "destination": "b.txt" }));
+    assert!(text.contains(&json!({ "path": path(&one, "b.txt") }).to_string()), "{text}");
+}
+
+#[test]
+fn a_destination_in_a_folder_of_git_of_another_served_folder_is_refused_as_such() {
+    let (one, _other, second) = two(|one, other| {
+        put(one, "f", "f\n");
+        put(other, "gg/HEAD", "ref: refs/heads/main\n");
+        make(other, "gg/objects");
+        make(other, "gg/refs");
+    });
+    let server = serve(&one, &[&second]);
+    for path in ["gg/new", "gg", "gg/hooks/new", ".git/hooks/new"] {
+        for tool in ["copy_file", "move_file"] {
+            let text = failed(&server, tool, json!({ "source": "f", "destination": path }));
+            assert!(text.contains("Nothing is written in a folder of git"), "{tool} {path}: {text}");
+        }
+        let text = failed(&server, "write_file", json!({ "path": path, "content": "" }));
+        assert!(text.contains("Nothing is written in a folder of git"), "{path}: {text}");
+    }
+}
+
+#[test]
+fn a_file_in_the_first_folder_is_not_in_the_way_of_a_folder_in_the_next() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "a", "a file\n");
+        put(one, "f", "f\n");
+        put(one, "p/q", "a file\n");
+        make(other, "a");
+        make(other, "p");
+    });
+    let server = serve(&one, &[&second]);
+    ok(&server, "write_file", json!({ "path": "a/b.txt", "content": "b\n" }));
+    ok(&server, "create_directory", json!({ "path": "a/c/d" }));
+    assert_eq!((one.text("a"), other.text("a/b.txt")), ("a file\n".into(), "b\n".into()));
+    assert!(other.path().join("a/c/d").is_dir());
+    // Beside the source it is in the way: both are named.
+    let text = failed(&server, "move_file", json!({ "source": "f", "destination": "a/f" }));
+    let both = [named(&one.path().join("a")), named(&other.path().join("a"))];
+    assert!(both.iter().all(|path| text.contains(path)), "{text}");
+    // No folder of that path is anywhere.
+    for (tool, arguments) in [
+        ("write_file", json!({ "path": "p/q/r", "content": "" })),
+        ("create_directory", json!({ "path": "p/q/r" })),
+    ] {
+        let text = failed(&server, tool, arguments);
+        assert!(text.contains("'p/q' is a file, not a folder"), "{tool}: {text}");
+    }
+    assert!(!other.path().join("p/q").exists());
+}
+
+#[test]
+fn the_line_on_several_folders_names_the_one_that_was_read() {
+    not_under_wine!("its file system takes both spellings for one name");
+    let (one, other, second) = two(|one, other| {
+        put(one, "cafe\u{301}.txt", "1\n");
+        put(other, "caf\u{e9}.txt", "2\n");
+    });
+    let server = serve(&one, &[&second]);
+    for (sent, text, folder) in [("cafe\u{301}.txt", "1\n", &one), ("caf\u{e9}.txt", "2\n", &other)] {
+        let arguments = json!({ "name": "read_text_file", "arguments": { "path": sent } });
+        let content = &server.rpc("tools/call", arguments)["result"]["content"];
+        assert_eq!(content[0]["text"], json!(text));
+        let line = content[1]["text"].as_str().expect("a line").to_owned();
+        assert!(line.contains(&format!("this is of {}", named(folder.path()))), "{line}");
+    }
+}
+
+#[test]
+fn a_call_that_looks_in_no_folder_does_not_name_one_that_is_gone() {
+    let (one, other, second) = two(|_, _| {});
+    let server = Stdio::start(&one, &["--tools=filesystem,search,toolkit.list_templates", &second]).ready();
+    std::fs::rename(other.path(), other.outside("moved")).expect("a folder moved away");
+    for (tool, arguments, looks) in [
+        ("list_templates", json!({}), false),
+        ("list_allowed_directories", json!({}), false),
+        ("glob", json!({ "pattern": "**" }), true),
+        ("list_directory", json!({ "path": "." }), true),
+    ] {
+        let answer = server.rpc("tools/call", json!({ "name": tool, "arguments": arguments })).to_string();
+        assert_eq!(answer.contains("[Gone, and not looked in"), looks, "{tool}: {answer}");
+    }
+}
+
+#[test]
 fn the_missing_folder_of_a_destination_is_named_where_it_is_missing_and_where_it_is() {
     let (one, other, second) = two(|one, other| {
         make(one, "docs");

@@ -344,6 +344,66 @@ fn a_name_that_shows_another_one_is_refused_and_a_path_of_each_is_named() {
     });
 }
 
+/// The paths that an error names in JSON, behind "give one of the paths" or "that you mean".
+fn advised(text: &str) -> Vec<String> {
+    let (_, named) = text.split_once("give one of the paths ").unwrap_or_else(|| panic!("no advice: {text}"));
+    serde_json::from_str(&format!("[{}]", named.trim_end_matches('.')))
+        .unwrap_or_else(|_| panic!("no JSON: {text}"))
+}
+
+#[test]
+fn the_paths_that_are_named_for_such_names_lead_each_to_its_own() {
+    not_under_wine!("names of files cannot hold tabs there");
+    let (one, other) = (Folder::new(), Folder::new());
+    let bytes = |folder: &Folder, path: &[u8]| {
+        let path = folder.path().join(OsStr::from_bytes(path));
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, format!("{}\n", folder.path().display())).expect("a file");
+    };
+    // One folder has the name, the other the entry that is shown so; and folders of such names.
+    bytes(&one, br"t\x09b");
+    bytes(&other, b"t\tb");
+    for folder in [b"d\te".as_slice(), br"d\x09e"] {
+        for name in [b"t\tb".as_slice(), br"t\x09b"] {
+            bytes(&one, &[folder, b"/", name].concat());
+        }
+    }
+    let second = format!("--dir={}", other.path().display());
+    let server = serve(&one, &[&second]);
+    let in_folder = |name: &str| format!(r"\x64\x09\x65/{name}");
+    let above = (r"t\x09b".to_owned(), 2);
+    for (sent, number) in [above, (in_folder(r"t\x09b"), 2), (r"d\x09e/t\x09b".into(), 4)] {
+        for (tool, arguments) in [
+            ("read_text_file", json!({ "path": sent })),
+            ("delete_file", json!({ "path": sent })),
+            ("write_file", json!({ "path": sent, "content": "x" })),
+        ] {
+            let (is_error, text) = outcome(&server, tool, &arguments);
+            assert!(is_error, "{tool} {sent}: {text}");
+            let paths = advised(&text);
+            assert_eq!(paths.len(), number, "{text}");
+            for path in paths {
+                let (is_error, text) = outcome(&server, "read_text_file", &json!({ "path": path }));
+                assert!(!is_error, "{path}: {text}");
+            }
+        }
+    }
+    // A name with a tab in two folders: what is named is not what is refused.
+    bytes(&one, b"u\tb");
+    bytes(&one, br"u\x09b");
+    bytes(&other, b"u\tb");
+    let (is_error, text) = outcome(&server, "delete_file", &json!({ "path": "u\tb" }));
+    assert!(is_error && text.contains("several served folders"), "{text}");
+    for folder in [&one, &other] {
+        let name = if std::ptr::eq(folder, &one) { r"\x75\x09\x62" } else { r"u\x09b" };
+        let path = format!("{}/{name}", named(folder.path()));
+        assert!(text.contains(&path), "{path}: {text}");
+        let (is_error, text) = outcome(&server, "delete_file", &json!({ "path": path }));
+        assert!(!is_error, "{path}: {text}");
+    }
+    assert_eq!(std::fs::read_dir(one.path()).expect("a folder").count(), 4);
+}
+
 #[test]
 fn an_escape_leads_to_nothing_that_has_none_in_its_shown_name() {
     let folder = Folder::new();

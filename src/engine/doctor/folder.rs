@@ -10,6 +10,7 @@ use crate::WorkspaceOptions;
 use folder::fs::atomic::Durability;
 use folder::fs::file_system::{self, Safety};
 use folder::fs::probe::{LocksHold, Probe};
+use folder::fs::repository::{self, HeadCounts};
 use folder::fs::{liveness, temporary};
 use sys::fd::OwnedFd;
 use sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
@@ -27,6 +28,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Result<Vec<Findi
     let dir = open(path)?;
     let mount = sys::fs::mount_of(&dir);
     let mut findings = vec![access(&dir, options.read_only)];
+    findings.extend(git(path, &dir, options));
     let is_writable = findings[0].level != Level::Failed && !options.read_only;
     findings.extend(mount.iter().map(|mount| file_system(mount, options)));
     findings.extend(inner(path, options));
@@ -65,6 +67,21 @@ fn access(dir: &OwnedFd, read_only: bool) -> Finding {
         (true, false) => Finding::ok("folder", "exists and is readable"),
         (true, true) => Finding::ok("folder", "exists, is readable and writable"),
     }
+}
+
+/// What is served of a folder of git, and of one that is in such a folder.
+fn git(path: &Path, dir: &OwnedFd, options: &WorkspaceOptions) -> Option<Finding> {
+    let is_within = path.canonicalize().is_ok_and(|path| repository::is_within(&path));
+    if !is_within && !repository::is_of_git(dir, HeadCounts::AsItIs) {
+        return None;
+    }
+    let text = match options.allow_git {
+        true => "is one of git: clients read all of it (--allow-git) and write nothing there",
+        false => {
+            "is one of git: clients read its HEAD alone and write nothing there; serve the work tree, or give --allow-git to have all of it read"
+        }
+    };
+    Some(Finding::warning("folder", text))
 }
 
 fn file_system(mount: &Mount, options: &WorkspaceOptions) -> Finding {

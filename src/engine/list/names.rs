@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::{ListOptions, ListedFolder, failed, file, out_of_means};
 use crate::name_table::NameTable;
+use folder::fs::repository::Marks;
 use folder::{Control, Error, LeftOut, NamePolicy, Result, admits, is_in_git};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
@@ -40,6 +41,13 @@ pub(crate) struct Names {
     pub(crate) late: Option<String>,
 }
 
+impl Names {
+    /// Those of a folder of git, which are not listed.
+    pub(crate) fn of_git() -> Names {
+        Names { left_out: LeftOut { repositories: 1, ..LeftOut::default() }, ..Names::default() }
+    }
+}
+
 /// The sorted allowed names of visible entries that may be regular files and are wanted, and the number of what is left
 /// out. None if the time is up: of a part, the first names in order are not known.
 pub(crate) fn names_in(
@@ -49,7 +57,7 @@ pub(crate) fn names_in(
     control: &Control,
 ) -> Result<Names> {
     let ListedFolder { root, excludes, .. } = folder;
-    let mut names = Names::default();
+    let (mut names, mut marks) = (Names::default(), Marks::default());
     let entries = Dir::read_from(root);
     let entries = entries.map_err(|errno| out_of_means(errno).unwrap_or(Error::FolderGone))?;
     for (nth, entry) in entries.enumerate() {
@@ -63,6 +71,7 @@ pub(crate) fn names_in(
             checked => checked?,
         }
         let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
+        marks.note(name);
         let is_folder = kind == FileType::Directory;
         let may_be_file = matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Unknown);
         let path = Path::new(OsStr::from_bytes(name));
@@ -82,6 +91,9 @@ pub(crate) fn names_in(
                 Err(error) => return Err(error),
             },
         }
+    }
+    if excludes.git().keeps_folder(root, marks) {
+        return Ok(Names::of_git());
     }
     names.table.sort();
     Ok(names)

@@ -157,7 +157,7 @@ impl Workspace {
         }
         if options.create || found.exists() {
             // No advice to create the folder of what may not be written.
-            found.check_writable(path)?;
+            found.check_not_excluded(path)?;
         }
         let may_create = options.create && (options.create_parents || found.place.missing.is_empty());
         if !found.exists() && !may_create {

@@ -21,7 +21,7 @@ impl Workspace {
     ) -> Result<CommandEnd> {
         let found = self.find_entry(path, Want::Entry, control)?;
         if !found.is_directory() {
-            return Err(Error::NotAFolder { name: path.sent().into() });
+            return Err(Error::not_a_folder(path.sent()));
         }
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         self.commands.run(&folder, request, control)

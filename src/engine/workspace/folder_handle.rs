@@ -28,7 +28,7 @@ impl Workspace {
     pub fn folder_handle(&self, path: &FilePath, control: &Control) -> Result<FolderHandle> {
         let found = self.find_entry(path, Want::Entry, control)?;
         if !found.is_directory() {
-            return Err(Error::NotAFolder { name: path.sent().into() });
+            return Err(Error::not_a_folder(path.sent()));
         }
         let dir = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         Ok(FolderHandle { dir: Arc::new(dir) })

@@ -8,17 +8,19 @@ use std::sync::Arc;
 use super::OpenError;
 use super::found::{Found, Freshness, Obstacle, Want, refused};
 use super::given::distinct;
-use folder::fs::equivalent::{self, Spelling};
 use folder::fs::file_system::{self, FileSystem};
 use folder::fs::resolve::{LastLink, PassedEntry, ResolveError, ResolvedPath};
 use folder::fs::root::{Folder, Root};
 use folder::fs::spelling;
 use folder::fs::version::identity;
 use folder::fs::view::OpenFile;
-use folder::{Error, Excludes, FilePath, FolderPaths, NameProblem, Result};
+use folder::{Error, Excludes, FilePath, FolderPaths, Result};
 use sys::io::Errno;
 use sys::path::{told, usual};
 use text::shown::has_escape;
+
+mod git;
+mod twins;
 
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -86,19 +88,24 @@ impl Folders {
     }
 
     /// Looks for `path` in each folder, in order. If it is in none, the place for it: in the first of the folders that have the most of
-    /// the folders on its way. A read of what git keeps to itself is refused.
+    /// the folders on its way. What git keeps to itself is refused, whether it is there or not: a read but for `HEAD`, and every write.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
         if path.is_outside() {
             return Err(self.outside(path));
         }
-        let is_kept = |path: &Path| {
-            !switches::is_off("git-read") && freshness == Freshness::Recent && self.excludes.keeps(path)
+        let name = || path.sent().into();
+        let kept = || match freshness {
+            Freshness::Recent => Error::KeptByGit { name: name() },
+            Freshness::Now => Error::GitFolder { name: name() },
         };
-        let kept = || Error::KeptByGit { name: path.sent().into() };
-        if is_kept(Path::new(path.as_str())) {
+        if self.is_gits_by_name(path, freshness) {
             return Err(kept());
         }
         let found = match self.find_entry(path, want, freshness) {
+            // What stands in the way there is told to nobody.
+            Err(_) if !switches::is_off("git-told") && self.leads_into_git(path, freshness) => {
+                return Err(kept());
+            }
             // What a link leads to is told only if it may be read.
             Err(error @ Error::IsAFolder { .. }) if want == Want::File => {
                 self.find(path, Want::Entry, Freshness::Recent)?;
@@ -106,41 +113,29 @@ impl Folders {
             }
             found => found?,
         };
-        match found.place.real.as_deref().is_some_and(is_kept)
-            || self.is_in_repository(path, &found, freshness)?
-        {
-            true => Err(kept()),
-            false => Ok(found),
+        match freshness {
+            Freshness::Recent if self.keeps(path, &found)? => Err(kept()),
+            Freshness::Recent => Ok(found),
+            Freshness::Now => found.check_not_git(path).map(|()| found),
         }
     }
 
-    /// Whether a read of `found` is one of what git keeps to itself in a folder of another name than `.git`.
-    fn is_in_repository(&self, path: &FilePath, found: &Found, freshness: Freshness) -> Result<bool> {
-        let may_read = freshness == Freshness::Now || found.excluded || self.excludes.allow_git();
-        if may_read || switches::is_off("git-by-content") {
-            return Ok(false);
-        }
-        let (root, folder) = (self.root_of(found), (found.folder.handle(), found.folder.id()));
-        match root.ordinary().keeps(folder, found.real_path(path), found.is_directory()) {
-            // The file system behind the handle is gone. If it is there again, the read with this handle is repeated.
-            Err(refusal) if is_dead(&refusal) => root.reopen().map(|_| false),
-            kept => kept.map_err(|refusal| refused(path.sent(), refusal)),
-        }
+    /// The served folders in which `path` is looked for, with their numbers.
+    fn roots_of(&self, path: &FilePath) -> impl Iterator<Item = (usize, &Root)> {
+        let only = path.folder();
+        self.roots.iter().enumerate().filter(move |(number, _)| only.is_none_or(|only| only == *number))
     }
 
     fn find_entry(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
         // What is shown so goes before what is called so, and both together are refused.
-        if has_escape(path.as_str())
-            && !switches::is_off("shown-alike")
-            && let Some(found) = self.find_respelled(path, want, freshness)?.filter(Found::exists)
-        {
-            return Ok(found);
-        }
-        let (mut first, mut unknown, mut gone) = (None, None, None);
-        for (number, root) in self.roots.iter().enumerate() {
-            if path.folder().is_some_and(|only| only != number) {
-                continue;
+        if has_escape(path.as_str()) && !switches::is_off("shown-alike") {
+            self.check_one_meaning(path, freshness)?;
+            if let Some(found) = self.find_respelled(path, want, freshness)?.filter(Found::exists) {
+                return Ok(found);
             }
+        }
+        let (mut first, mut barred, mut unknown, mut gone) = (None, None, None, None);
+        for (number, root) in self.roots_of(path) {
             match self.find_in(number, root, path, None, want, freshness) {
                 Ok(found) if found.exists() => {
                     // The path may mean another entry, of the folder that is gone.
@@ -148,8 +143,13 @@ impl Folders {
                         gone.filter(|_| freshness == Freshness::Now && !switches::is_off("gone-twin"));
                     return unsure.map_or(Ok(found), Err);
                 }
+                // The first folder decides, unless its file is a folder here.
+                Ok(found) if barred.as_ref().is_some_and(|(by, _)| !self.goes_round(*by, path, &found)) => {}
                 Ok(found) => first = Some(nearer(first, found)),
-                Err(Obstacle::Absent(error)) => drop(first.get_or_insert(Err(error))),
+                Err(Obstacle::Absent(error)) if first.is_none() => {
+                    barred.get_or_insert((number, error));
+                }
+                Err(Obstacle::Absent(_)) => {}
                 Err(Obstacle::Unknown(error)) => drop(unknown.get_or_insert(error)),
                 // The folder itself is no path that another one has.
                 Err(Obstacle::Gone(error)) if path.as_str().is_empty() => {
@@ -165,13 +165,24 @@ impl Folders {
         match (self.find_respelled(path, want, freshness)?, gone) {
             (Some(found), _) if found.exists() => Ok(found),
             // A read does not say that nothing is there: that folder may have had it.
-            (_, Some(error)) if freshness == Freshness::Recent || first.is_none() => Err(error),
+            (_, Some(error)) if freshness == Freshness::Recent || first.is_none() && barred.is_none() => {
+                Err(error)
+            }
             (place, gone) => {
+                let place = place.filter(|_| barred.is_none());
                 let first = place.map(|place| nearer(first.take(), place)).or(first);
-                let first = first.unwrap_or(Err(Error::FolderGone));
-                first.map(|found| Found { beside_gone: gone, ..found })
+                let barred = || barred.map_or(Error::FolderGone, |(_, error)| error);
+                first.map(|found| Found { beside_gone: gone, ..found }).ok_or_else(barred)
             }
         }
+    }
+
+    /// Whether the place `found` for `path` is in a folder that takes the place of a file in the served folder `barred`.
+    fn goes_round(&self, barred: usize, path: &FilePath, found: &Found) -> bool {
+        let above = (0..=found.place.missing.len()).try_fold(path.clone(), |path, _| path.parent());
+        let Some(folder) = above.filter(|folder| !folder.as_str().is_empty()) else { return false };
+        let there = self.find_in(barred, &self.roots[barred], &folder, None, Want::Entry, Freshness::Recent);
+        !there.is_ok_and(|there| there.is_directory())
     }
 
     /// The error for a path that may be in `root`, whose folder is gone.
@@ -190,78 +201,6 @@ impl Folders {
     pub(super) fn gone(&self) -> Vec<usize> {
         let is_gone = |number: &usize| self.roots[*number].is_local() && !self.roots[*number].is_there();
         if self.roots.len() > 1 { (0..self.roots.len()).filter(is_gone).collect() } else { Vec::new() }
-    }
-
-    /// Looks for `path`, which leads to nothing, by the names that folders list. Where only a part of it has other names, the place
-    /// below that part. `None`: there is no other spelling.
-    fn find_respelled(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Option<Found>> {
-        let mut place = None;
-        for (number, root) in self.roots.iter().enumerate() {
-            if path.folder().is_some_and(|only| only != number) {
-                continue;
-            }
-            let Ok(folder) = root.folder() else { continue };
-            match equivalent::spelling(folder.handle(), Path::new(path.as_str())) {
-                Spelling::AsSent => {}
-                Spelling::Other(spelling) => {
-                    match self.find_in(number, root, path, Some(&spelling), want, freshness) {
-                        Ok(found) if found.exists() => return Ok(Some(found)),
-                        Ok(found) => place = nearer(place.take().map(Ok), found).ok(),
-                        _ => {}
-                    }
-                }
-                Spelling::Several(candidates) => {
-                    let is_seen =
-                        |path: &Path| !self.excludes.hides(path, false) && !self.excludes.hides(path, true);
-                    let seen = candidates.into_iter().filter(|candidate| is_seen(&candidate.path));
-                    let similar: Vec<String> = seen.map(|candidate| candidate.unmistakable).collect();
-                    if has_escape(path.as_str()) && similar.len() > 1 {
-                        let problem = NameProblem::Several { paths: similar };
-                        return Err(Error::InvalidName { problem });
-                    }
-                    return Err(Error::NotFound { name: path.sent().into(), similar, above: None });
-                }
-            }
-        }
-        Ok(place)
-    }
-
-    /// The numbers of the folders that have a relative `path` as it was sent, in order: the first is the one that it leads to. Empty
-    /// for an absolute one. A folder that the call itself does not look in is looked in only if it is of this machine: another one may
-    /// be slow to answer.
-    pub(super) fn holders(&self, path: &FilePath, want: Want) -> Vec<usize> {
-        let mut holders = Vec::new();
-        if path.is_outside() || path.folder().is_some() {
-            return holders;
-        }
-        for (number, root) in self.roots.iter().enumerate() {
-            let may_tell = match holders.is_empty() {
-                // The last folder alone is not several.
-                true => number + 1 < self.roots.len(),
-                false => root.is_local(),
-            };
-            if may_tell && self.has_entry(number, path, want, Freshness::Recent) {
-                holders.push(number);
-            }
-        }
-        holders
-    }
-
-    /// The absolute paths of `path`, a relative one, in the other folders that have it than that of `found`: to change one of them by it is
-    /// to guess. A folder that cannot be asked is passed over.
-    pub(super) fn also_at(&self, path: &FilePath, found: &Found) -> Vec<String> {
-        let has = |number: &usize| {
-            *number != found.number && self.has_entry(*number, path, found.want, Freshness::Now)
-        };
-        let others = (0..self.roots.len()).filter(|number| path.folder().is_none() && has(number));
-        others.map(|number| self.absolute(number, path.as_str())).collect()
-    }
-
-    /// Whether the served folder `number` has an entry at `path`, by that name or by one that is taken for it.
-    fn has_entry(&self, number: usize, path: &FilePath, want: Want, freshness: Freshness) -> bool {
-        let exact = self.find_in(number, &self.roots[number], path, None, want, freshness);
-        let respelled = || self.find_respelled(&path.in_folder(number), want, freshness).ok().flatten();
-        exact.is_ok_and(|found| found.exists()) || respelled().is_some_and(|found| found.exists())
     }
 
     /// The absolute path of `below` in the folder `number`, as users write it.
@@ -383,12 +322,11 @@ impl Folders {
     }
 }
 
-/// The one of two places that misses fewer folders on its way, or the first. What stands in the way in the first folder decides.
-fn nearer(first: Option<Result<Found>>, other: Found) -> Result<Found> {
+/// The one of two places that misses fewer folders on its way, or the first.
+fn nearer(first: Option<Found>, other: Found) -> Found {
     match first {
-        Some(Ok(first)) if first.place.missing.len() <= other.place.missing.len() => Ok(first),
-        Some(Err(error)) => Err(error),
-        _ => Ok(other),
+        Some(first) if first.place.missing.len() <= other.place.missing.len() => first,
+        _ => other,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use folder::fs::repository;
+use folder::fs::git_guard;
 use folder::fs::resolve::{ResolveError, ResolvedPath};
 use folder::fs::root::Folder;
 use folder::{Error, FilePath, Result, is_in_git};
@@ -111,34 +111,27 @@ impl Found {
         self.place.real.as_deref().unwrap_or(Path::new(path.as_str()))
     }
 
-    /// Refuses to write what no flag allows: excluded paths and git's own folder.
+    /// Refuses to write what no flag allows: folders of git and excluded paths.
     pub(super) fn check_writable(&self, path: &FilePath) -> Result<()> {
-        if is_in_git(Path::new(path.as_str())) || is_in_git(self.real_path(path)) {
-            return Err(Error::GitFolder { name: path.sent().into() });
-        }
-        if self.excluded {
-            return Err(Error::Excluded { name: path.sent().into() });
-        }
-        if !switches::is_off("git-by-content-write")
-            && (self.is_in_repository(path)? || self.makes_repository())
-        {
-            return Err(Error::GitFolder { name: path.sent().into() });
-        }
-        Ok(())
+        self.check_not_git(path)?;
+        self.check_not_excluded(path)
     }
 
-    /// Whether it is in a folder of git, or one, by what is in the folder.
-    fn is_in_repository(&self, path: &FilePath) -> Result<bool> {
-        let real = self.real_path(path);
-        let folder = if self.is_directory() { Some(real) } else { real.parent() };
-        let found = repository::outermost(self.folder.handle(), folder.unwrap_or(Path::new("")));
-        found.map(|folder| folder.is_some()).map_err(|refusal| refused(path.sent(), refusal))
+    /// Refuses to write in a folder of git, whatever is there. Of an excluded path only the names count.
+    pub(super) fn check_not_git(&self, path: &FilePath) -> Result<()> {
+        let forbids = match self.excluded {
+            true => Ok(is_in_git(self.real_path(path))),
+            false => git_guard::forbids_change(self.folder.handle(), self.real_path(path), &self.place),
+        };
+        match self.folder.is_in_git() || forbids.map_err(|refusal| refused(path.sent(), refusal))? {
+            true => Err(Error::GitFolder { name: path.sent().into() }),
+            false => Ok(()),
+        }
     }
 
-    /// Whether an entry at this place, where none is, makes the folder one of git.
-    fn makes_repository(&self) -> bool {
-        let first = self.place.missing.first().unwrap_or(&self.place.name);
-        !self.exists() && repository::would_be_of_git(&self.place.dir, first)
+    /// Refuses to write to an excluded path.
+    pub(super) fn check_not_excluded(&self, path: &FilePath) -> Result<()> {
+        if self.excluded { Err(Error::Excluded { name: path.sent().into() }) } else { Ok(()) }
     }
 }
 

@@ -48,7 +48,9 @@ impl Workspace {
             let excludes = self.folders.excludes();
             let listed = ListedFolder { root: folder.handle(), directory: self.path(), excludes };
             list_enough(options.limit, |at_least| {
+                let is_kept = folder.is_in_git() && !excludes.git().allows_reads();
                 let names = control.leaving_time(NAMES_LEAVE, || match self.options.names {
+                    _ if is_kept => Ok(Names::of_git()),
                     NamePolicy::Paths => self.names_in_tree(listed, options, at_least, control),
                     policy => list::names::names_in(listed, policy, options, control),
                 })?;

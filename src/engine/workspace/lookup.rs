@@ -42,7 +42,7 @@ impl Workspace {
     pub(super) fn find_place(&self, path: &FilePath, want: Want) -> Result<Found> {
         let found = self.folders.find(path, want, Freshness::Now);
         let found = found.map_err(|error| match (self.file_above(path), error) {
-            (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name },
+            (Some(name), Error::NotFound { .. }) => Error::NotAFolder { name, folder: None },
             (_, error) => error,
         })?;
         if !found.exists() && !found.excluded && !switches::is_off("foreign-new") {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
 use crate::list;
-use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Walk, WalkOptions, WalkStep};
+use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, Walk, WalkOptions, WalkStep};
 use sys::path::{is_absolute, told, with_slashes};
 use text::shown::{in_one_line, shown_line};
 
@@ -71,9 +71,24 @@ impl Workspace {
         let below = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let paths = |number: &usize| self.folders.absolute(*number, below);
         let others = (0..self.folders.roots().len()).filter(|number| *number != found.number);
-        let (there, missing): (Vec<String>, Vec<String>) =
-            others.map(|number| paths(&number)).partition(|path| self.is_directory(path) == Some(true));
+        let (mut there, mut missing) = (Vec::new(), Vec::new());
+        for path in others.map(|number| paths(&number)) {
+            match self.is_directory(&path, None) {
+                Ok(Some(true)) => there.push(path),
+                Ok(_) => missing.push(path),
+                // Of what may not be looked at, nothing is said.
+                Err(_) => {}
+            }
+        }
         Error::NoParent { name, parent: paths(&found.number), missing, there }
+    }
+
+    /// The path `path` in the served folder `number`, as clients of one folder or of several give it.
+    pub(super) fn path_in(&self, number: usize, path: &FilePath) -> String {
+        match self.folders.roots().len() > 1 && path.folder().is_none() {
+            true => self.folders.absolute(number, path.as_str()),
+            false => path.sent().into(),
+        }
     }
 
     /// The part of a path that leads to a file, although more of the path follows.
@@ -81,7 +96,18 @@ impl Workspace {
         let sent = with_slashes(path.sent());
         let sent = sent.trim_end_matches('/');
         let mut above = sent.match_indices('/').map(|(at, _)| &sent[..at]);
-        above.find(|above| self.is_directory(above) == Some(false)).map(|above| told(above).into_owned())
+        let is_file = |above: &&str| matches!(self.is_directory(above, path.folder()), Ok(Some(false)));
+        above.find(is_file).map(|above| told(above).into_owned())
+    }
+
+    /// The error for a relative destination in the served folder `number`, with a folder of another one that is where a file is in this one.
+    pub(super) fn with_folder_elsewhere(&self, error: Error, path: &FilePath, number: usize) -> Error {
+        let Error::NotAFolder { name, .. } = error else { return error };
+        let below = Path::new(path.as_str()).parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let others = (0..self.folders.roots().len()).filter(|other| *other != number);
+        let mut others = others.map(|other| self.folders.absolute(other, &below));
+        let folder = others.find(|path| matches!(self.is_directory(path, None), Ok(Some(true))));
+        Error::NotAFolder { name: self.folders.absolute(number, &name), folder }
     }
 
     /// The nearest folder above a path that there is.
@@ -90,15 +116,20 @@ impl Workspace {
         let sent = sent.trim_end_matches('/');
         let top = (!is_absolute(sent)).then_some(".");
         let mut above = sent.rmatch_indices('/').map(|(at, _)| &sent[..at]).chain(top);
-        above.find(|above| self.is_directory(above) == Some(true)).map(|above| told(above).into_owned())
+        let is_folder = |above: &&str| matches!(self.is_directory(above, path.folder()), Ok(Some(true)));
+        above.find(is_folder).map(|above| told(above).into_owned())
     }
 
-    /// Whether a path leads to a directory. `None` if it leads to nothing.
-    fn is_directory(&self, path: &str) -> Option<bool> {
-        let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths()).ok()?;
-        // What is not read is not advised.
-        let found = self.folders.find(&path, Want::Entry, Freshness::Recent).ok()?;
-        found.exists().then(|| found.is_directory())
+    /// Whether a path, of the served folder `number` if that is known, leads to a directory. `None` if it leads to nothing. An error: it may
+    /// not be looked at.
+    fn is_directory(&self, path: &str, number: Option<usize>) -> Result<Option<bool>> {
+        let path = FilePath::parse(path, NamePolicy::Paths, self.folder_paths())?;
+        let path = number.map_or(path.clone(), |number| path.in_folder(number));
+        match self.folders.find(&path, Want::Entry, Freshness::Recent) {
+            Ok(found) => Ok(found.exists().then(|| found.is_directory())),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Names like that of the missing `found`, in the directory where it was looked for.
@@ -108,7 +139,9 @@ impl Workspace {
             let sibling = found.real_path(path).with_file_name(name);
             // Which of the two it is was not asked.
             let excludes = self.folders.excludes();
-            excludes.hides(&sibling, false) || excludes.hides(&sibling, true) || excludes.keeps(&sibling)
+            excludes.hides(&sibling, false)
+                || excludes.hides(&sibling, true)
+                || excludes.git().keeps_name(&sibling)
         };
         if !place.missing.is_empty() {
             return Vec::new();

@@ -171,19 +171,16 @@ impl Workspace {
 
     /// Checks that the entry `found` may be moved away or deleted.
     pub(super) fn check_taken(&self, found: &Found, path: &FilePath) -> Result<()> {
-        found.check_writable(path)?;
         if found.place.name == "." {
             return Err(Error::ServedFolder { name: path.sent().into() });
         }
         // What is taken away must not let the same path lead to another file.
-        let others =
-            if switches::is_off("take-ambiguous") { Vec::new() } else { self.folders.also_at(path, found) };
-        if others.is_empty() {
-            return Ok(());
+        let paths =
+            if switches::is_off("take-ambiguous") { Vec::new() } else { self.folders.all_at(path, found) };
+        match paths.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Ambiguous { name: path.sent().into(), paths }),
         }
-        let first = self.folders.absolute(found.number, path.as_str());
-        let paths = [first].into_iter().chain(others).collect();
-        Err(Error::Ambiguous { name: path.sent().into(), paths })
     }
 
     /// Finds the place for the entry `from` at `source`, whose parents exist and which is free. A relative path is one in the served folder
@@ -191,31 +188,57 @@ impl Workspace {
     fn find_free(&self, path: &FilePath, (from, source): (&Found, &FilePath)) -> Result<Found> {
         let mut found = self.find_place(path, Want::Link)?;
         if !found.exists() && path.folder().is_none() && !switches::is_off("beside-source") {
-            found = self.find_place(&path.in_folder(from.number), Want::Link)?;
+            let beside = self.find_place(&path.in_folder(from.number), Want::Link);
+            found = beside.map_err(|error| self.with_folder_elsewhere(error, path, from.number))?;
         }
-        found.check_writable(path)?;
+        found.check_not_excluded(path)?;
         if found.exists() {
-            let is_source = found.number == from.number && found.real_path(path) == from.real_path(source);
-            let occupant = match Path::new(source.sent()).file_name() {
-                _ if is_source => Occupant::Source,
-                Some(name) if found.is_directory() => {
-                    let inside = found.real_path(path).join(name);
-                    let is_there = found.number == from.number && inside == from.real_path(source);
-                    let folder = path.sent().trim_end_matches('/');
-                    let inside = match folder {
-                        "" | "." => name.display().to_string(),
-                        folder => format!("{folder}/{}", name.display()),
-                    };
-                    Occupant::Folder { inside: (!is_there).then_some(inside) }
-                }
-                _ => Occupant::File,
-            };
+            let occupant = self.occupant((&found, path), (from, source));
             return Err(Error::Exists { name: path.sent().into(), occupant });
         }
         if !found.place.missing.is_empty() {
             return Err(self.no_parent(&found, path));
         }
         Ok(found)
+    }
+
+    /// What stands at `path`, where the entry `from` at `source` was to go.
+    fn occupant(&self, (found, path): (&Found, &FilePath), (from, source): (&Found, &FilePath)) -> Occupant {
+        let is_same_folder = found.number == from.number;
+        if is_same_folder && found.real_path(path) == from.real_path(source) {
+            return Occupant::Source;
+        }
+        if let Some(elsewhere) = self.elsewhere_than(path, from.number, found.number, found.is_directory()) {
+            return elsewhere;
+        }
+        match Path::new(source.sent()).file_name() {
+            Some(name) if found.is_directory() => {
+                let inside = found.real_path(path).join(name);
+                let is_there = is_same_folder && inside == from.real_path(source);
+                let inside = match path.sent().trim_end_matches('/') {
+                    "" | "." => name.display().to_string(),
+                    folder => format!("{folder}/{}", name.display()),
+                };
+                Occupant::Folder { inside: (!is_there).then_some(inside) }
+            }
+            _ => Occupant::File { at: self.path_in(found.number, path) },
+        }
+    }
+
+    /// What the served folder `there` has at the relative path of a destination, which is beside its source in the folder `source`.
+    /// `None`: it is in the same one, or the path is absolute.
+    pub(super) fn elsewhere_than(
+        &self,
+        path: &FilePath,
+        source: usize,
+        there: usize,
+        is_folder: bool,
+    ) -> Option<Occupant> {
+        if source == there || path.folder().is_some() {
+            return None;
+        }
+        let [there, beside] = [there, source].map(|number| self.folders.absolute(number, path.as_str()));
+        Some(Occupant::Elsewhere { there, beside, is_folder })
     }
 
     /// Queues for both paths, in the order of their keys.

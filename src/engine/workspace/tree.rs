@@ -38,7 +38,7 @@ impl Workspace {
     ) -> Result<Walk<'w>> {
         let found = self.find_entry(path, Want::Entry, control)?;
         if !found.is_directory() {
-            return Err(Error::NotAFolder { name: path.sent().into() });
+            return Err(Error::not_a_folder(path.sent()));
         }
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         let real = found.real_path(path);
@@ -92,7 +92,7 @@ impl Workspace {
             usual(&if real.as_os_str().is_empty() { root.into() } else { root.join(real) })
         };
         match (self.find_recent(path, Want::Entry), path.folder()) {
-            (Err(Error::OneFolderGone { .. }), Some(number)) => {
+            (Err(Error::OneFolderGone { .. } | Error::KeptByGit { .. }), Some(number)) => {
                 Ok(joined(self.folders.roots()[number].path(), Path::new(path.as_str())))
             }
             (found, _) => {
@@ -105,7 +105,7 @@ impl Workspace {
     /// The same below the mount of the file system, so that it does not depend on where that is mounted.
     pub fn path_in_mount(&self, path: &FilePath) -> Result<PathBuf> {
         match self.find_recent(path, Want::Entry) {
-            Err(Error::OneFolderGone { .. }) => {
+            Err(Error::OneFolderGone { .. } | Error::KeptByGit { .. }) => {
                 let root = &self.folders.roots()[path.folder().unwrap_or(0)];
                 Ok(root.path_in_mount().join(path.as_str()))
             }
@@ -127,7 +127,7 @@ impl Workspace {
             if found.exists() {
                 return Err(Error::exists(path.sent()));
             }
-            found.check_writable(path)?;
+            found.check_not_excluded(path)?;
             if self.folders.hides_new(path, &found, true) {
                 return Err(Error::Excluded { name: path.sent().into() });
             }

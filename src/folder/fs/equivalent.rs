@@ -16,6 +16,9 @@ use sys::ffi::{OsStrExt, OsStringExt};
 use sys::fs::Dir;
 use text::shown::{has_escape, in_lower_hex, shown_in_full, shown_line};
 
+/// Most entries that a path is said to mean.
+const MOST_MEANT: usize = 16;
+
 /// What a path may mean.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Spelling {
@@ -23,44 +26,41 @@ pub enum Spelling {
     AsSent,
     /// This path, with the names that folders list, as far as they have such names.
     Other(PathBuf),
-    /// One of these.
-    Several(Vec<Candidate>),
-}
-
-/// An entry that a path may mean.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its path below the served folder.
-    pub path: PathBuf,
-    /// A path of a client that means it alone.
-    pub unmistakable: String,
+    /// One of these, all of them with the names that folders list.
+    Several(Vec<PathBuf>),
 }
 
 /// The spelling of `path` below `root` that its folders have. Folders are read only where a name of the path has other spellings and is
 /// not there.
 pub fn spelling(root: &Arc<OwnedFd>, path: &Path) -> Spelling {
-    let mut found = PathBuf::new();
-    let mut names = path.iter();
-    for name in names.by_ref() {
-        match name.to_str().filter(|name| has_other_spellings(name)).map(|sent| in_folder(root, &found, sent))
-        {
-            Some(Some(mut others)) => match (others.pop(), others.is_empty()) {
-                (Some(other), true) => found.push(other),
-                (Some(other), false) => {
-                    let sent = name.to_str().unwrap_or_default();
-                    let all = others.into_iter().chain([other]);
-                    return Spelling::Several(all.map(|name| candidate(&found, sent, &name)).collect());
-                }
-                (None, _) => {
-                    found.push(name);
-                    break;
-                }
-            },
-            _ => found.push(name),
+    let names: Vec<&OsStr> = path.iter().collect();
+    let mut meant = meant(root, PathBuf::new(), &names);
+    match meant.pop() {
+        Some(only) if meant.is_empty() && only != path => Spelling::Other(only),
+        Some(last) if !meant.is_empty() => Spelling::Several(meant.into_iter().chain([last]).collect()),
+        _ => Spelling::AsSent,
+    }
+}
+
+/// What the path of `names` in the folder `found` below `root` may mean.
+fn meant(root: &Arc<OwnedFd>, mut found: PathBuf, names: &[&OsStr]) -> Vec<PathBuf> {
+    for (nth, name) in names.iter().enumerate() {
+        let sent = name.to_str().filter(|name| has_other_spellings(name));
+        let others = sent.and_then(|sent| in_folder(root, &found, sent));
+        match others.as_deref() {
+            None => found.push(name),
+            Some([only]) => found.push(only),
+            Some([]) => {
+                found.extend(&names[nth..]);
+                break;
+            }
+            Some(several) => {
+                let all = several.iter().flat_map(|other| meant(root, found.join(other), &names[nth + 1..]));
+                return all.take(MOST_MEANT).collect();
+            }
         }
     }
-    found.extend(names);
-    if found == path { Spelling::AsSent } else { Spelling::Other(found) }
+    vec![found]
 }
 
 /// Whether a name that is not this one may be meant by it.
@@ -68,15 +68,24 @@ fn has_other_spellings(name: &str) -> bool {
     !name.is_ascii() || has_escape(&in_lower_hex(name))
 }
 
-fn candidate(folder: &Path, sent: &str, name: &OsStr) -> Candidate {
-    let shown = shown_line(name.as_bytes());
-    let in_full = if shown == in_lower_hex(sent) { shown_in_full(name.as_bytes()) } else { None };
-    let mut unmistakable = shown_line(folder.as_os_str().as_bytes()).into_owned();
-    if !unmistakable.is_empty() {
-        unmistakable.push('/');
+/// A path of a client that means the entry at `path` below `root` alone: each name as lists show it, or, where that is the name of
+/// another entry, with all its bytes written as `\xNN`. Divided by `/` on every system.
+pub fn unmistakable(root: &Arc<OwnedFd>, path: &Path) -> String {
+    let is_there = |path: &Path| {
+        ResolvedPath::find_entry(root, path, LastLink::Keep).is_ok_and(|place| place.stat.is_some())
+    };
+    let (mut folder, mut text) = (PathBuf::new(), String::new());
+    for name in path {
+        let shown = shown_line(name.as_bytes());
+        let is_anothers = shown.as_bytes() != name.as_bytes() && is_there(&folder.join(&*shown));
+        let in_full = if is_anothers { shown_in_full(name.as_bytes()) } else { None };
+        if !text.is_empty() {
+            text.push('/');
+        }
+        text.push_str(in_full.as_deref().unwrap_or(&shown));
+        folder.push(name);
     }
-    unmistakable.push_str(in_full.as_deref().unwrap_or(&shown));
-    Candidate { path: folder.join(name), unmistakable }
+    text
 }
 
 /// The names in `folder` below `root` that `sent` may mean. `None` if it is one of them and shows no other, or the folder cannot be read.
@@ -183,18 +192,28 @@ mod tests {
     #[test]
     fn a_name_that_shows_another_one_means_neither_and_each_has_a_path_of_its_own() {
         let (_dir, root) = folder(&[b"d/t\tb", br"d/t\x09b"]);
-        let Spelling::Several(candidates) = spelling(&root, Path::new(r"d/t\x09b")) else {
+        let Spelling::Several(mut paths) = spelling(&root, Path::new(r"d/t\x09b")) else {
             panic!("one is chosen")
         };
-        let mut paths: Vec<_> = candidates
-            .into_iter()
-            .map(|candidate| (candidate.path.into_os_string().into_vec(), candidate.unmistakable))
-            .collect();
         paths.sort();
-        let expected = [(b"d/t\tb".to_vec(), r"d/\x74\x09\x62"), (br"d/t\x09b".to_vec(), r"d/t\x5cx09b")];
-        assert_eq!(paths, expected.map(|(path, sent)| (path, sent.to_owned())));
-        for (path, sent) in paths {
-            assert_eq!(other(&root, &sent), Some(path), "{sent}");
+        let expected = [(&b"d/t\tb"[..], r"d/\x74\x09\x62"), (br"d/t\x09b", r"d/t\x5cx09b")];
+        for (path, (bytes, sent)) in paths.iter().zip(expected) {
+            assert_eq!(path.as_os_str().as_bytes(), bytes);
+            assert_eq!(unmistakable(&root, path), sent);
+            assert_eq!(other(&root, sent), Some(bytes.to_vec()), "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_means_one_entry_alone_holds_of_no_folder_the_name_of_another_one() {
+        let (_dir, root) = folder(&[b"d\te/t\tb", br"d\x09e/t\x09b", br"d\x5cx09e/x"]);
+        for (path, expected) in [
+            (&b"d\te/t\tb"[..], r"\x64\x09\x65/t\x09b"),
+            (br"d\x09e/t\x09b", r"\x64\x5c\x78\x30\x39\x65/t\x5cx09b"),
+        ] {
+            let sent = unmistakable(&root, Path::new(OsStr::from_bytes(path)));
+            assert_eq!(sent, expected);
+            assert_eq!(other(&root, &sent), Some(path.to_vec()), "{sent}");
         }
     }
 }

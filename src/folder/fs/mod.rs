@@ -10,6 +10,7 @@ mod claim;
 pub mod equivalent;
 pub mod failpoint;
 pub mod file_system;
+pub mod git_guard;
 mod kernel_copy;
 pub mod lease;
 pub mod leftovers;

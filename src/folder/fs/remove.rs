@@ -6,11 +6,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::git_guard::forbids_removal;
 use super::mount_safety::MountSafety;
-use super::repository::Marks;
 use super::{leftovers, temporary};
 use crate::exclude::Excludes;
-use crate::path::is_git;
 use crate::{Control, Error};
 use sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use sys::ffi::OsStrExt;
@@ -101,17 +100,10 @@ impl<'g> Guard<'g> {
             return Err(Refused::Protected);
         }
         let path = self.base.join(path);
-        let mut marks = Marks::default();
-        for (name, _) in &level.names {
-            marks.note(name.as_bytes());
-        }
-        if marks.are_of_git() && !switches::is_off("git-by-content-delete") {
+        if forbids_removal(&level.folder, level.names.iter().map(|(name, _)| name.as_bytes())) {
             return Err(Refused::Git);
         }
         for (name, is_folder) in &level.names {
-            if !switches::is_off("delete-again") && is_git(name.as_bytes()) {
-                return Err(Refused::Git);
-            }
             // A temporary file may be another process's edit in progress.
             let is_temporary = temporary::is_temporary(name.as_bytes());
             if !self.excludes.is_empty() && self.excludes.hides(&path.join(name), *is_folder)

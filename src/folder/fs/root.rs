@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::file_system::{self, FileSystem, is_local_mount};
 use super::liveness::{Liveness, is_mounted_at};
 use super::lost::is_lost;
-use super::repository::Ordinary;
+use super::repository;
 use crate::{Error, Result};
 use sys::fd::{AsFd, BorrowedFd, OwnedFd};
 use sys::fs::{Mode, Mount, OFlags, Stat};
@@ -43,7 +43,6 @@ pub struct Root {
     is_local: bool,
     liveness: Liveness,
     inner: Vec<InnerMount>,
-    ordinary: Ordinary,
     /// Counts when requests arrive.
     arrivals: AtomicU64,
 }
@@ -74,6 +73,7 @@ pub struct Folder {
     dev: u64,
     ino: u64,
     file_system: FileSystem,
+    in_git: bool,
 }
 
 impl Folder {
@@ -82,7 +82,8 @@ impl Folder {
         let handle = sys::fs::open(path, flags, Mode::empty())?;
         let stat = sys::fs::fstat(&handle)?;
         let file_system = file_system::of(&handle);
-        Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system })
+        let in_git = repository::is_within(path);
+        Ok(Folder { handle: Arc::new(handle), dev: stat.st_dev, ino: stat.st_ino, file_system, in_git })
     }
 
     fn is(&self, stat: &Stat) -> bool {
@@ -97,6 +98,11 @@ impl Folder {
     /// Its device and inode.
     pub fn id(&self) -> (u64, u64) {
         (self.dev, self.ino)
+    }
+
+    /// Whether it is `.git`, or in a folder of git.
+    pub fn is_in_git(&self) -> bool {
+        self.in_git
     }
 
     /// Its device.
@@ -132,9 +138,8 @@ impl Root {
         };
         let inner = sys::fs::mounts_below(&path).into_iter().filter(|(_, mount)| !is_local_mount(mount));
         let inner = inner.take(MOST_INNER).map(watched).collect();
-        let ordinary = Ordinary::default();
         let arrivals = AtomicU64::new(0);
-        Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner, ordinary, arrivals })
+        Ok(Root { path, link, state, mount, file_system, is_local, liveness, inner, arrivals })
     }
 
     /// The path.
@@ -253,11 +258,6 @@ impl Root {
     fn leads_elsewhere(&self) -> bool {
         let now = self.link.as_ref().and_then(|link| link.canonicalize().ok());
         now.is_some_and(|now| now != self.path)
-    }
-
-    /// Its folders that are none of git's.
-    pub fn ordinary(&self) -> &Ordinary {
-        &self.ordinary
     }
 
     /// What its file system can be relied on for.

@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::repository;
 use super::resolve::{PASS, PassedEntry, ResolveError, ResolvedPath, stat_entry};
 use super::version::identity;
 use crate::exclude::Excludes;
@@ -61,8 +60,11 @@ pub fn hides_target(
 ) -> Result<bool, ResolveError> {
     let Some(real) = &place.real else { return Ok(false) };
     let hides = |path: &Path| excludes.hides(path, place.is_directory());
-    Ok(excludes.keeps(real)
-        || !excludes.allow_git() && repository::is_kept(root, real)?
+    let git_keeps = || match excludes.git().allows_reads() || switches::is_off("git-link") {
+        true => Ok(false),
+        false => excludes.git().keeps((root, identity(&sys::fs::fstat(root)?)), real, place.is_directory()),
+    };
+    Ok(git_keeps()?
         || !excludes.is_empty()
             && (hides(real)
                 || passes_hidden(excludes, passed, place.is_directory())

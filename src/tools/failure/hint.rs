@@ -64,8 +64,11 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             "The served folder {folder} is gone, or the link that was given for it leads elsewhere, so what it has is not known. To change \
              what another served folder has, give its absolute path."
         )),
-        Error::Exists { name, occupant } => Some(occupied(name, occupant, guide)),
-        Error::NotAFolder { name } => Some(format!("Read it with {}.", guide.reader(name)?)),
+        Error::Exists { occupant, .. } => Some(occupied(occupant, guide)),
+        Error::NotAFolder { folder: Some(folder), .. } => {
+            Some(format!("Another served folder has the folder {folder}: give an absolute path to put it there."))
+        }
+        Error::NotAFolder { name, folder: None } => Some(format!("Read it with {}.", guide.reader(name)?)),
         Error::IsAFolder { name } => {
             let (what, name) = if matches!(&**name, "" | ".") { ("the served", ".") } else { ("a", &**name) };
             let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
@@ -178,16 +181,23 @@ fn no_parent(parent: &str, missing: &[String], there: &[String], guide: Guide) -
 }
 
 /// What to do about what stands at the path of a new file or folder. What the call was not asked to replace is not deleted.
-fn occupied(name: &str, occupant: &Occupant, guide: Guide) -> String {
+fn occupied(occupant: &Occupant, guide: Guide) -> String {
     let way_out = match occupant {
-        Occupant::File => guide
-            .call("delete_file", name)
+        Occupant::File { at } => guide
+            .call("delete_file", at)
             .map(|delete| format!("Give another path, or remove what is there with {delete}.")),
         Occupant::Folder { inside: Some(inside) } => {
             Some(format!("It is a folder. To put it in there, give the destination {}.", json!(inside)))
         }
         Occupant::Folder { inside: None } => {
             Some("It is the folder that the source is in; give another destination.".into())
+        }
+        Occupant::Elsewhere { there, beside, is_folder } => {
+            let into = if *is_folder { ", or one inside that folder" } else { "" };
+            Some(format!(
+                "Another served folder has {there}. To put it beside its source, give the destination {}{into}.",
+                json!(beside)
+            ))
         }
         Occupant::Source => Some("It is the source itself; give another destination.".into()),
         Occupant::Kept => None,

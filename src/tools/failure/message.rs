@@ -36,7 +36,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::Exists { name, .. } => format!("'{name}' exists already"),
         Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
-        Error::NotAFolder { name } => format!("'{name}' is a file, not a folder"),
+        Error::NotAFolder { name, .. } => format!("'{name}' is a file, not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
         Error::TooLarge { size, max, .. } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))

@@ -20,7 +20,7 @@ fn a_hint_names_only_tools_that_are_offered() {
         let expected = format!("Use list_directory {{\"path\":\"{folder}\"}} to see which files there are.");
         assert_eq!(hint(&missing(name), one, &["list_files", "list_directory"]), Some(expected));
     }
-    let exists = Error::Exists { name: "a\"b".into(), occupant: Occupant::File };
+    let exists = Error::Exists { name: "a\"b".into(), occupant: Occupant::File { at: "a\"b".into() } };
     let other_path = Some("Nothing was changed. Give another path.".into());
     assert_eq!(hint(&exists, one, &["list_directory"]), other_path);
     assert_eq!(hint(&Error::exists("a"), one, &["delete_file"]), other_path);

@@ -97,6 +97,11 @@ impl<'c> Search<'c> {
                 self.balance.add(Reason::UnreadableFolders, 1);
                 Ok(())
             }
+            // A served folder that is one of git.
+            Err(Error::KeptByGit { .. }) if start.folder.as_str().is_empty() => {
+                self.balance.add(Reason::Repositories, 1);
+                Ok(())
+            }
             Err(other) => Err(other),
         }
     }

@@ -144,7 +144,7 @@ impl GlobFiles {
         if let Some(path) = path {
             match workspace.info_or_near(path, control) {
                 Ok(info) if info.kind == EntryKind::Folder => {}
-                Ok(_) => return Err(Error::NotAFolder { name: path.sent().into() }),
+                Ok(_) => return Err(Error::not_a_folder(path.sent())),
                 Err(error) => return Err(self.glob_in_path(path, workspace, control)?.unwrap_or(error)),
             }
         }

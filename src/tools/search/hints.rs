@@ -7,7 +7,7 @@ use crate::tools::balance::{Balance, Reason};
 use crate::tools::near::Near;
 use crate::tools::walking::{Start, in_one_line};
 use engine::Workspace;
-use folder::{Control, EntryKind, FilePath, NamePolicy, Result, WalkOptions};
+use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, WalkOptions};
 use sys::path::told;
 use text::glob::Glob;
 
@@ -67,7 +67,11 @@ pub(super) fn hints(
 /// Which part of a folder that the pattern names does not exist, if it is in none of the served folders.
 fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
     let kind = |path: &FilePath| workspace.info(path).map(|info| info.kind).ok();
-    let is_missing = |start: &Start| !matches!(kind(&start.folder), Some(EntryKind::Folder));
+    let is_missing = |start: &Start| match workspace.info(&start.folder) {
+        Ok(info) => info.kind != EntryKind::Folder,
+        // Of what may not be looked at, nothing is said.
+        Err(error) => matches!(error, Error::NotFound { .. }),
+    };
     if starts.is_empty() || !starts.iter().all(is_missing) {
         return None;
     }

@@ -211,7 +211,7 @@ impl Commit<'_> {
     fn look(&self, at: &Place, path: &FilePath) -> Result<(Found, FilePath)> {
         let at = path.at(at.0, &at.1);
         let found = self.workspace.folders.find(&at, Want::Link, Freshness::Now)?;
-        found.check_writable(&at)?;
+        found.check_not_excluded(&at)?;
         match found.place.missing.is_empty() {
             true => Ok((found, at)),
             false => Err(Error::Changed { name: path.sent().into() }),

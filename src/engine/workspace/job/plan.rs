@@ -196,7 +196,7 @@ impl<'o> Planner<'_, 'o> {
         }
         self.take(path, spot, |planner, entry| planner.check_moves_nothing_excluded(entry, to))?;
         if !matches!(occupant, Spot::Free(_)) {
-            return Err(self.occupied(occupant, path, to));
+            return Err(self.occupied((occupant, target.0), (path, from.0), to));
         }
         self.make_parents(&target, to)?;
         self.draft.steps.push(Step::Moved { from, to: target, source: path.clone(), target: to.clone() });
@@ -219,7 +219,7 @@ impl<'o> Planner<'_, 'o> {
         match spot {
             _ if target == from => Ok(()),
             Spot::Free(_) => self.add_new(target, spot, to, copy),
-            occupant => Err(self.occupied(occupant, path, to)),
+            occupant => Err(self.occupied((occupant, target.0), (path, from.0), to)),
         }
     }
 
@@ -335,19 +335,30 @@ impl<'o> Planner<'_, 'o> {
         let (place, spot) = self.spot(to, Want::Link)?;
         match spot {
             Spot::Free(_) if to.folder().is_none() && place.0 != from.0 => {
-                self.spot(&to.in_folder(from.0), Want::Link)
+                let beside = self.spot(&to.in_folder(from.0), Want::Link);
+                beside.map_err(|error| self.workspace.with_folder_elsewhere(error, to, from.0))
             }
             spot => Ok((place, spot)),
         }
     }
 
-    fn occupied(&self, occupant: Spot, path: &FilePath, to: &FilePath) -> Error {
-        let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
-        let occupant = match (occupant, name) {
-            (Spot::Folder, Some(name)) => inside(to, &name),
-            (Spot::OnDisk(entry), Some(name)) if entry.found.is_directory() => inside(to, &name),
-            _ => Occupant::File,
+    /// The error for what the served folder `there` has at `to`, where the entry at `path` of the folder `source` was to go.
+    fn occupied(
+        &self,
+        (occupant, there): (Spot, usize),
+        (path, source): (&FilePath, usize),
+        to: &FilePath,
+    ) -> Error {
+        let is_folder = match &occupant {
+            Spot::OnDisk(entry) => entry.found.is_directory(),
+            other => matches!(other, Spot::Folder),
         };
+        let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
+        let elsewhere = self.workspace.elsewhere_than(to, source, there, is_folder);
+        let occupant = elsewhere.unwrap_or_else(|| match name {
+            Some(name) if is_folder => inside(to, &name),
+            _ => Occupant::File { at: self.workspace.path_in(there, to) },
+        });
         Error::Exists { name: to.sent().into(), occupant }
     }
 
@@ -382,7 +393,7 @@ impl<'o> Planner<'_, 'o> {
 
     /// Whether a folder is at `place`. False if nothing is.
     fn is_folder(&self, place: &Place, path: &FilePath) -> Result<bool> {
-        let in_the_way = || Error::NotAFolder { name: place.1.to_string_lossy().into_owned() };
+        let in_the_way = || Error::not_a_folder(&place.1.to_string_lossy());
         match self.draft.before(place) {
             Before::New(_) => Err(in_the_way()),
             Before::Folder => Ok(true),
@@ -429,7 +440,7 @@ impl<'o> Planner<'_, 'o> {
         if self.workspace.has_put_back(&found, path) {
             found = self.workspace.find_place(path, want)?;
         }
-        found.check_writable(path)?;
+        found.check_not_excluded(path)?;
         Ok(found)
     }
 }

@@ -172,8 +172,13 @@ impl<'s> Source<'s> {
         let Some(SearchPlace { folder: number, path, byte }) = self.options.only else { return };
         let Some(root) = self.workspace.folders.roots().get(number) else { return };
         let Ok(folder) = root.folder() else { return };
-        let place =
-            ResolvedPath::find_entry(folder.handle(), Path::new(OsStr::from_bytes(path)), LastLink::Keep);
+        let (below, excludes) = (Path::new(OsStr::from_bytes(path)), self.workspace.folders.excludes());
+        let kept = excludes.git().keeps((folder.handle(), folder.id()), below, false).unwrap_or(true);
+        // A walk meets no such file, but a made-up cursor may name one.
+        if kept || folder.is_in_git() && !excludes.git().allows_reads() || excludes.hides(below, false) {
+            return;
+        }
+        let place = ResolvedPath::find_entry(folder.handle(), below, LastLink::Keep);
         let Ok(ResolvedPath { dir, stat: Some(_), .. }) = place else { return };
         self.single = Some(Candidate::new(number, path.to_vec(), 0, dir).begun_at(byte));
         self.roots.push(folder.handle().clone());
@@ -190,11 +195,16 @@ impl<'s> Source<'s> {
                 }
                 folder => folder?,
             };
+            if folder.is_in_git() && !self.workspace.folders.excludes().git().allows_reads() {
+                self.left_out.repositories += 1;
+                continue;
+            }
             let handle = folder.handle().try_clone().map_err(|_| Error::FolderGone)?;
             let start = Start { number, root: folder.handle().clone(), folder: handle, path: PathBuf::new() };
             self.ahead.push(start);
         }
-        if self.ahead.is_empty() { Err(Error::FolderGone) } else { Ok(()) }
+        let none_is_there = self.ahead.is_empty() && self.left_out.repositories == 0;
+        if none_is_there { Err(Error::FolderGone) } else { Ok(()) }
     }
 
     /// Whether there is only one file, and it was not taken yet.

@@ -48,7 +48,7 @@ fn of_files_that_cannot_all_be_there_none_is_created_and_no_folder_stays() {
     // The second one needs a folder where the first one is to be.
     let files = ["a", "a/b", "c/d"].map(|name| NewFile { path: path(name), content: b"x" });
     let refused = workspace.create_files(&files, &control());
-    assert!(matches!(&refused, Err(Error::NotAFolder { name }) if name == "a"), "{refused:?}");
+    assert!(matches!(&refused, Err(Error::NotAFolder { name, .. }) if name == "a"), "{refused:?}");
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
