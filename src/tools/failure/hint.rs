@@ -238,7 +238,7 @@ fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
         }
         NameProblem::Foreign { meant, .. } => {
             let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
-                and no quotes, blanks, '@' or line number around them.";
+                and no quotes, '<', blanks, '@', ',', ':' or line number around them.";
             Some(match meant {
                 Some(meant) => format!("{rule} Give '{meant}' instead."),
                 None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),
