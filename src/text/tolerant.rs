@@ -180,9 +180,6 @@ impl Place<'_> {
         if !switches::is_off("tolerant-marks") && !mapping.keeps_marks(&block, most) {
             return Tolerant::None;
         }
-        if !switches::is_off("tolerant-right") && mapping.moves_what_is_right(&block, &kept, most) {
-            return Tolerant::None;
-        }
         if !switches::is_off("tolerant-unmoved")
             && fits_unmoved(&block, &mapping, &kept, (text, range.clone()), most)
         {

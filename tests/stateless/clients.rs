@@ -70,7 +70,7 @@ fn a_client_that_goes_away_takes_its_request_back() {
     let folder = Folder::new();
     folder.write("f", "a\n");
     // Its timeout is longer than PATIENCE.
-    let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=30"]);
+    let server = Http::start(&folder, &["--max-in-flight=1", "--timeout=120"]);
     let locked = lock(&folder, "f");
     let mut gone = server.connect();
     gone.write(&append(true, "of a client that went away"));

@@ -286,6 +286,26 @@ fn what_is_in_work_at_the_end_of_input_is_finished_and_the_exit_code_is_0() {
 }
 
 #[test]
+fn what_waits_for_a_lock_at_the_end_of_input_is_finished_however_long_that_takes() {
+    let folder = Folder::new();
+    folder.write("f", "a\n");
+    let server = Stdio::start(&folder, &[]).ready();
+    let held = lock(&folder, "f");
+    server.send(&append_call(1, "f", "b"));
+    server.close_stdin();
+    until_a_lock_is_waited_for(server.pid());
+    // Longer than a server that does not wait for work stays.
+    std::thread::sleep(Duration::from_millis(2_500));
+    drop(held);
+    let answers = server.rest_of_output();
+    assert!(
+        answers.iter().any(|line| line.contains("\"id\":1") && line.contains("\"isError\":false")),
+        "{answers:?}"
+    );
+    assert_eq!(folder.text("f"), "a\nb\n");
+}
+
+#[test]
 fn a_closed_stdin_ends_the_server_at_once() {
     let (_folder, server) = start();
     only_a_ping_is_answered(&server);
@@ -352,7 +372,8 @@ fn a_read_of_several_files_waits_for_the_earlier_calls_for_each_of_them() {
 #[test]
 fn sigterm_and_sigint_end_an_idle_server_with_code_0_within_2_seconds() {
     for signal in [Signal::TERM, Signal::INT] {
-        mostly_within(Duration::from_secs(2), || {
+        // Less than the time after which a server ends that the signal does not wake.
+        mostly_within(Duration::from_millis(1_200), || {
             let (_folder, server) = start();
             only_a_ping_is_answered(&server);
             let since = Instant::now();

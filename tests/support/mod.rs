@@ -84,6 +84,6 @@ pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};
 pub(crate) use stdio::Stdio;
 pub(crate) use trace::{Call, calls, traced, under_strace, with_injected};
-pub(crate) use waiting::{PATIENCE, mostly_within, until, until_or};
+pub(crate) use waiting::{PATIENCE, mostly_within, until, until_or, within};
 
 pub(crate) const MB: usize = 1_048_576;

@@ -8,10 +8,20 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// Returns when `so` is true, which is polled: the system reports no event for it. After [`PATIENCE`] it panics with what
 /// `problem` says then.
 #[track_caller]
-pub(crate) fn until_or<P: std::fmt::Display>(problem: impl Fn() -> P, mut so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+pub(crate) fn until_or<P: std::fmt::Display>(problem: impl Fn() -> P, so: impl FnMut() -> bool) {
+    within(PATIENCE, problem, so);
+}
+
+/// The same after a shorter time, which what is waited for would take if it went on.
+#[track_caller]
+pub(crate) fn within<P: std::fmt::Display>(
+    patience: Duration,
+    problem: impl Fn() -> P,
+    mut so: impl FnMut() -> bool,
+) {
+    let deadline = Instant::now() + patience;
     while !so() {
-        assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {}", problem());
+        assert!(Instant::now() < deadline, "not within {patience:?}: {}", problem());
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -113,11 +113,23 @@ fn what_a_dead_writer_left_is_cut_off_by_the_next() {
     let whole = len(&store);
     add(&store, &texts[1..2]);
     let bytes = fs::read(&store.path).unwrap();
+    // The length of the file with the records of these texts alone.
+    let lens = [vec![&texts[2]], vec![&texts[0], &texts[2]]].map(|texts| {
+        let folders = Folders::new();
+        let store = folders.store();
+        add(&store, texts);
+        len(&store)
+    });
     for torn in [0, 1, 20, whole as usize, whole as usize + 1, whole as usize + 90, bytes.len() - 1] {
         fs::write(&store.path, &bytes[..torn]).unwrap();
         let reader = folders.store();
         assert_eq!(knows(&reader, &texts[0]), torn >= whole as usize, "{torn}");
         assert!(!knows(&reader, &texts[1]) && add(&folders.store(), &texts[2..3]));
+        assert_eq!(
+            len(&reader),
+            lens[usize::from(torn >= whole as usize)],
+            "{torn}: nothing behind the last record"
+        );
         assert!(knows(&reader, &texts[2]) && knows(&folders.store(), &texts[2]), "{torn}");
         assert_eq!(knows(&folders.store(), &texts[0]), torn >= whole as usize, "{torn}");
     }

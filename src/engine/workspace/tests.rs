@@ -1,5 +1,6 @@
 //! The guarantees of the workspace, checked at every step of an operation.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::time::Duration;
 use sys::map::MAPS_FILES;
@@ -135,6 +136,26 @@ fn an_edit_that_was_called_off_changes_nothing() {
     }
     assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"old\n");
     assert_eq!(names(dir.path()), ["a"]);
+}
+
+#[test]
+fn an_edit_that_is_called_off_while_it_is_planned_writes_nothing_not_even_beside_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "old\n").unwrap();
+    let workspace = open(dir.path());
+    let (name, control) = (workspace.parse_path("a").unwrap(), control());
+    failpoint::watch(
+        |event| panic!("not even beside it: {event:?}"),
+        || {
+            let changed = workspace.change(&name, &ChangeOptions::default(), &control, |_, old| {
+                control.cancel();
+                let splice = Splice { at: 0..0, text: Cow::Borrowed(b"new\n") };
+                Ok(EditPlan::new(vec![splice], old).map(|plan| (plan, ())))
+            });
+            assert!(matches!(changed, Err(Error::Cancelled)), "{changed:?}");
+        },
+    );
+    assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"old\n");
 }
 
 #[test]

@@ -71,20 +71,6 @@ impl<'t> Mapping<'t> {
         (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
     }
 
-    /// Whether the new text may be indented like the file already, although the old one is not: a line of both has other blanks in the
-    /// new text, those of the file, which the mapping would take from it. Not if the first line stands further out than the place: then
-    /// the new text is indented like the old one. `kept` has the line of the old text for each of the new one that is the same, blanks aside.
-    pub(super) fn moves_what_is_right(&self, block: &Block, kept: &[Option<usize>], most: usize) -> bool {
-        let outermost = block.found.iter().filter(|line| !line.is_blank()).map(|line| line.head.len()).min();
-        let lines = || block.new.iter().zip(kept).enumerate().filter(|(_, (line, _))| !line.is_blank());
-        let is_right = |(nth, (line, kept)): (usize, (&Line, &Option<usize>))| {
-            let is_files = |at: usize| line.head != block.old[at].head && line.head == block.found[at].head;
-            kept.is_some_and(is_files) && self.map(line, nth == 0, most).is_some_and(|head| head != line.head)
-        };
-        lines().any(is_right)
-            && lines().next().is_some_and(|(_, (line, _))| outermost <= Some(line.head.len()))
-    }
-
     /// Whether each line that stands behind the mark of the list item above it does so once mapped: such a line is indented by the mark,
     /// also where a line of the old text is indented as deep by levels.
     pub(super) fn keeps_marks(&self, block: &Block, most: usize) -> bool {
