@@ -1,4 +1,4 @@
-//! Text in memory: its lines and encoding, edits by line number and by exact text, the diff of an edit, and patterns of paths.
+//! Text in memory: its lines and encoding, edits by line number, by exact text and by patch, the diff of an edit, and patterns of paths.
 //!
 //! Pure functions over bytes. Knows no files or clocks: the engine reads files and writes the result of an edit. In comments,
 //! "contract 8" is section 8 of `docs/contract.md`.
@@ -17,6 +17,7 @@ pub mod line_edit;
 pub mod lines;
 pub mod omission;
 pub mod packed;
+pub mod patch;
 pub mod shown;
 pub mod splice;
 mod stop;

@@ -198,7 +198,7 @@ impl LineIndex {
     }
 
     /// The start of `line`; for the line after the last one, the end of the text.
-    fn line_start(&self, line: usize, window: &[u8], offset: usize) -> Option<usize> {
+    pub(crate) fn line_start(&self, line: usize, window: &[u8], offset: usize) -> Option<usize> {
         if line == 0 {
             return Some(self.bom);
         }

@@ -222,6 +222,24 @@ pub fn plan<'t>(
     Ok(Some(TextPlanned { plan, applied, held: memory.into_share() }))
 }
 
+/// Explains why `edit` finds nothing in the text `old`, for a caller that has looked for it in another way. Returns `None` if `old` does
+/// not match `index`.
+pub(crate) fn diagnose(
+    index: &LineIndex,
+    old: &[u8],
+    mut edit: TextEdit,
+    control: &dyn Stop,
+) -> Result<Option<Diagnosis>> {
+    let Some(pieces) = PieceTable::new(old, index.first_byte()) else { return Ok(None) };
+    if let Some(brk) = index.break_kinds().only() {
+        for text in [&mut edit.old_text, &mut edit.new_text] {
+            *text = with_breaks(text, brk).unwrap_or_else(|| std::mem::take(text));
+        }
+    }
+    let lines = TextLines::new(&pieces, index, old);
+    miss(&edit, 0, &lines, control).map(Some)
+}
+
 /// A plan that is being built.
 struct Planner<'p, 't> {
     index: &'p LineIndex,

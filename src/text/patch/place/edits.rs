@@ -1,0 +1,91 @@
+//! Makes line edits of placed hunks, and plans them.
+
+use std::borrow::Cow;
+
+use super::sides::{SideChange, Sides};
+use crate::line_edit::{self, LineEdit, LineEdits, Operation};
+use crate::lines::LineIndex;
+use crate::splice::{EditPlan, Splice};
+
+/// The break at the end of the text, where a hunk says what becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EndBreak {
+    Stays,
+    Added,
+    Removed,
+}
+
+/// The changes of hunks that do not overlap, `lines` has the place of each one. `None` if the text does not match the index.
+pub(super) fn plan(
+    sides: &[Sides],
+    lines: &[usize],
+    index: &LineIndex,
+    old: &[u8],
+) -> Option<EditPlan<'static>> {
+    let mut order: Vec<usize> = (0..sides.len()).collect();
+    order.sort_by_key(|&hunk| (lines[hunk], lines[hunk] + sides[hunk].old.len()));
+    let changes = order.iter().flat_map(|&hunk| {
+        let (side, line) = (&sides[hunk], lines[hunk]);
+        side.changes.iter().map(move |change| (line + change.from, change, side))
+    });
+    let mut changes: Vec<(usize, &SideChange, &Sides)> = changes.collect();
+    changes.sort_by_key(|&(from, change, _)| (from, change.removed > 0));
+    let total = index.len_lines();
+    let mut end = EndBreak::Stays;
+    if let Some((from, change, side)) = changes.last()
+        && from + change.removed == total
+        && !change.added.is_empty()
+    {
+        end = match (side.hunk.old_is_open, side.hunk.new_is_open) {
+            (true, false) => EndBreak::Added,
+            (false, true) => EndBreak::Removed,
+            _ => EndBreak::Stays,
+        };
+    }
+    let count = changes.len();
+    let edit = |(nth, (from, change, _)): (usize, &(usize, &SideChange, &Sides))| {
+        edit(*from, change, nth + 1 == count && end == EndBreak::Added)
+    };
+    let edits = LineEdits { edits: changes.iter().enumerate().map(edit).collect(), append: None };
+    let plan = line_edit::plan(index, old, &edits).ok()??.plan;
+    let own = |splice: Splice| Splice { at: splice.at, text: Cow::Owned(splice.text.into_owned()) };
+    let mut splices: Vec<Splice<'static>> = plan.splices().map(own).collect();
+    if end == EndBreak::Removed {
+        remove_end_break(&mut splices, index, old)?;
+    }
+    EditPlan::new(splices, old)
+}
+
+/// `closes`: the last line gets a break, also where the last line of the text has none.
+fn edit(from: usize, change: &SideChange, closes: bool) -> LineEdit {
+    let (expect, line) = (None, from as u64);
+    let end_line = (change.removed > 0).then(|| line + change.removed as u64 - 1);
+    let mut content = change.added.join("\n");
+    // Otherwise a last line that is empty would be none.
+    if closes || change.added.last().is_some_and(|last| last.is_empty()) && change.added.len() > 1 {
+        content.push('\n');
+    }
+    let operation = match (change.removed, change.added.len()) {
+        (_, 0) => Operation::Delete { expect },
+        (0, _) => Operation::Insert { content, expect },
+        _ => Operation::Replace { content, expect },
+    };
+    LineEdit { line, end_line, operation }
+}
+
+fn remove_end_break(splices: &mut Vec<Splice<'static>>, index: &LineIndex, old: &[u8]) -> Option<()> {
+    if let Some(last) = splices.last_mut().filter(|last| last.at.end == old.len() && !last.text.is_empty()) {
+        let text = last.text.to_mut();
+        let brk = if text.ends_with(b"\r\n") {
+            2
+        } else {
+            usize::from(text.ends_with(b"\n") || text.ends_with(b"\r"))
+        };
+        text.truncate(text.len() - brk);
+        return Some(());
+    }
+    let Some(line) = index.len_lines().checked_sub(1) else { return Some(()) };
+    let end = index.line(line, old)?;
+    splices.push(Splice { at: end.text.end..end.next, text: Cow::Borrowed(b"") });
+    Some(())
+}
