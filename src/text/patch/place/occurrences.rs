@@ -57,7 +57,9 @@ impl<'h> Occurrences<'h> {
         stop: &dyn Stop,
     ) -> Result<Occurrences<'h>, Stopped> {
         let mut found = Occurrences::default();
-        for side in sides.iter().filter(|side| !side.old.is_empty()) {
+        // Longer ones fit nowhere.
+        let fitting = 1..=index.len_lines();
+        for side in sides.iter().filter(|side| fitting.contains(&side.old.len())) {
             let number = found.patterns.len();
             found.patterns.entry(&side.old).or_insert(number);
         }
