@@ -61,7 +61,7 @@ pub use list::{FileEntry, ListOptions, Listing};
 pub use stamp_cache::CacheCounts;
 pub use workspace::{
     AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
-    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobDone, JobError, LastFile, LateFile,
+    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobChange, JobError, LastFile, LateFile,
     LineEnd, LineRange, LineSink, LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, Operation,
     PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan,
     Unanalysed, Workspace, WorkspaceCounts, WorkspaceOptions, outermost, without_missing,

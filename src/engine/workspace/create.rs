@@ -37,6 +37,6 @@ impl Workspace {
             Operation::Write { path: file.path.clone(), options: options(), plan: Box::new(plan) }
         };
         let mut operations: Vec<Operation> = files.iter().map(created).collect();
-        self.run_job(&mut operations, false, control).map(drop).map_err(JobError::first)
+        self.run_job(&mut operations, false, control, |_| ()).map(drop).map_err(JobError::first)
     }
 }

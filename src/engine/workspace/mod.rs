@@ -65,7 +65,7 @@ pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
 pub use given::{outermost, without_missing};
-pub use job::{JobDone, JobError, Operation, TextPlan};
+pub use job::{JobChange, JobError, Operation, TextPlan};
 pub use mount_wait::MountWait;
 pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};

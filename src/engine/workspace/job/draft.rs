@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{JobDone, Place};
+use super::Place;
 use crate::workspace::found::Found;
 use folder::FilePath;
 use folder::fs::view::OpenFile;
@@ -124,8 +124,7 @@ impl<'o> Draft<'o> {
                 Step::New { at, file, .. } if *at == place => return Before::New(*file),
                 Step::Folder { at, .. } if *at == place => return Before::Folder,
                 Step::Moved { from, to, .. } => match below(&place, to) {
-                    Some(rest) if rest == Path::new("") => place = from.clone(),
-                    Some(rest) => place = (from.0, from.1.join(rest)),
+                    Some(rest) => place = joined(from, rest),
                     None if below(&place, from).is_some() => return Before::Nothing,
                     None => {}
                 },
@@ -166,15 +165,39 @@ impl<'o> Draft<'o> {
         self.steps.is_empty() && self.changed().next().is_none()
     }
 
-    pub(super) fn summary(&self) -> JobDone {
-        let count = |is: fn(&Step) -> bool| self.steps.iter().filter(|step| is(step)).count();
-        JobDone {
-            changed: self.changed().count(),
-            created: count(|step| matches!(step, Step::New { .. })),
-            moved: count(|step| matches!(step, Step::Moved { .. })),
-            deleted: count(|step| matches!(step, Step::Deleted { .. })),
-        }
+    /// All files whose content changes or that are new, with their places after the job, and whether they are new. Without those that
+    /// are deleted again.
+    pub(super) fn contents(&self) -> Vec<(Place, &DraftFile<'o>, bool)> {
+        let changed = self.on_disk.iter().map(|(at, file)| (at, 0, &self.files[*file], false));
+        let new = self.steps.iter().enumerate().filter_map(|(number, step)| match step {
+            Step::New { at, file, .. } => Some((at, number + 1, &self.files[*file], true)),
+            _ => None,
+        });
+        let kept = changed.filter(|(_, _, file, _)| !file.plan.changes_nothing()).chain(new);
+        kept.filter_map(|(at, from, file, is_new)| Some((self.after(at, from)?, file, is_new))).collect()
     }
+
+    /// The place of the entry at `place` before the step of this number, after all steps. `None` if it is deleted.
+    fn after(&self, place: &Place, from: usize) -> Option<Place> {
+        let mut place = place.clone();
+        for step in &self.steps[from..] {
+            match step {
+                Step::Moved { from, to, .. } => {
+                    if let Some(rest) = below(&place, from) {
+                        place = joined(to, rest);
+                    }
+                }
+                Step::Deleted { at, .. } if below(&place, at).is_some() => return None,
+                _ => {}
+            }
+        }
+        Some(place)
+    }
+}
+
+/// The place `rest` below `folder`, which is the folder itself if it is empty.
+fn joined(folder: &Place, rest: &Path) -> Place {
+    if rest == Path::new("") { folder.clone() } else { (folder.0, folder.1.join(rest)) }
 }
 
 /// The rest of `place` behind `folder`, if it is that place or below it.

@@ -5,12 +5,13 @@
 
 use std::path::PathBuf;
 
-use self::draft::Draft;
+use self::draft::{Draft, Step};
 use self::plan::Planner;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use text::lines::LineIndex;
+use text::shown::shown_line;
 use text::splice::EditPlan;
 
 mod commit;
@@ -59,17 +60,32 @@ pub enum Operation<'o> {
 /// Plans a change of the text with this index and these bytes, which are empty for a new file. `None` if the bytes do not match the index.
 pub type TextPlan<'o> = Box<dyn FnMut(&LineIndex, &[u8]) -> Result<Option<EditPlan<'o>>> + 'o>;
 
-/// What a job has done.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct JobDone {
-    /// Files whose content was changed.
-    pub changed: usize,
-    /// Files that are new.
-    pub created: usize,
-    /// Entries that were moved.
-    pub moved: usize,
-    /// Entries that were deleted, each folder with all in it as one.
-    pub deleted: usize,
+/// One change that a job makes, for an answer. Paths are relative to the served folder; of several folders, absolute.
+#[derive(Debug)]
+pub enum JobChange<'c> {
+    /// The content of a file changes, or the file is new.
+    Content {
+        /// Its path after the job.
+        path: &'c str,
+        /// Whether it is new.
+        is_new: bool,
+        /// The bytes to which the plan applies: those before the job, or of a copy those of its source.
+        old: &'c [u8],
+        /// What changes.
+        plan: &'c EditPlan<'c>,
+    },
+    /// An entry has another path.
+    Moved {
+        /// Its path before.
+        from: &'c str,
+        /// Its path behind this operation.
+        to: &'c str,
+    },
+    /// An entry is deleted.
+    Deleted {
+        /// Its path.
+        path: &'c str,
+    },
 }
 
 /// Why a job has changed nothing.
@@ -104,15 +120,17 @@ impl From<Error> for JobError {
 type Place = (usize, PathBuf);
 
 impl Workspace {
-    /// Carries out `operations` in order, all or none of them. With `dry_run`, finds out only whether they fit.
+    /// Carries out `operations` in order, all or none of them. With `dry_run`, finds out only whether they fit. Returns what `describe`
+    /// says of each change.
     ///
     /// A crash of the server in the middle can leave a part.
-    pub fn run_job(
+    pub fn run_job<T>(
         &self,
         operations: &mut [Operation],
         dry_run: bool,
         control: &Control,
-    ) -> Result<JobDone, JobError> {
+        mut describe: impl FnMut(JobChange) -> T,
+    ) -> Result<Vec<T>, JobError> {
         let mut held = None;
         for _ in 0..ATTEMPTS {
             control.check()?;
@@ -124,13 +142,57 @@ impl Workspace {
             if !refused.is_empty() {
                 return Err(JobError::Refused(refused));
             }
-            let done = draft.summary();
+            let described = match self.described(&draft, &mut describe) {
+                Err(Error::Changed { .. }) => continue,
+                described => described?,
+            };
             if dry_run || self.carry_out(&mut held, &draft, control)? {
-                return Ok(done);
+                return Ok(described);
             }
         }
         let name = operations.first().map_or("", |operation| operation.path().sent());
         Err(JobError::Failed(Error::Changed { name: name.into() }))
+    }
+}
+
+impl Workspace {
+    /// What `describe` says of each change: of contents by their paths, then of names in their order.
+    fn described<T>(&self, draft: &Draft, describe: &mut impl FnMut(JobChange) -> T) -> Result<Vec<T>> {
+        let mut described = Vec::new();
+        for (place, file, is_new) in draft.contents() {
+            let old = match &file.base {
+                None => None,
+                Some(base) => {
+                    let changed = || Error::Changed { name: file.path.sent().into() };
+                    Some(self.any_bytes(base.clone(), file.path.sent())?.ok_or_else(changed)?.0)
+                }
+            };
+            let old = old.as_ref().map_or(&b""[..], |old| old.bytes());
+            let path = &*self.told(&place);
+            described.push(describe(JobChange::Content { path, is_new, old, plan: &file.plan }));
+        }
+        for step in &draft.steps {
+            match step {
+                Step::Folder { .. } | Step::New { .. } => {}
+                Step::Moved { from, to, .. } => {
+                    let (from, to) = (&*self.told(from), &*self.told(to));
+                    described.push(describe(JobChange::Moved { from, to }));
+                }
+                Step::Deleted { at, .. } => {
+                    described.push(describe(JobChange::Deleted { path: &self.told(at) }));
+                }
+            }
+        }
+        Ok(described)
+    }
+
+    /// A place as answers name it.
+    fn told(&self, (number, below): &Place) -> String {
+        let below = below.to_string_lossy();
+        match self.folders.roots().len() {
+            1 => shown_line(below.as_bytes()).into_owned(),
+            _ => self.folders.absolute(*number, &below),
+        }
     }
 }
 

@@ -126,7 +126,12 @@ impl<'o> Planner<'_, 'o> {
             Some(base) if options.any_bytes || !file.plan.changes_nothing() => {
                 Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
             }
-            Some(base) => Some(workspace.whole(base.clone(), name, self.control)?.ok_or_else(changed)?),
+            Some(base) => match workspace.whole(base.clone(), name, self.control) {
+                Err(Error::InvalidUtf8) if options.makes_any_bytes => {
+                    Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
+                }
+                whole => Some(whole?.ok_or_else(changed)?),
+            },
         };
         let bytes = old.as_ref().map_or(&b""[..], |(view, _)| view.bytes());
         let mut plan = |index: &_, text: &[u8]| {

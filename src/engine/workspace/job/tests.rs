@@ -54,8 +54,21 @@ fn operations<'o>(workspace: &Workspace, ops: &[Op]) -> Vec<Operation<'o>> {
     ops.iter().map(operation).collect()
 }
 
-fn run(workspace: &Workspace, ops: &[Op]) -> Result<JobDone, JobError> {
-    workspace.run_job(&mut operations(workspace, ops), false, &control())
+fn run(workspace: &Workspace, ops: &[Op]) -> Result<Vec<String>, JobError> {
+    workspace.run_job(&mut operations(workspace, ops), false, &control(), described)
+}
+
+fn described(change: JobChange) -> String {
+    match change {
+        JobChange::Content { path, is_new, old, plan } => {
+            let mut text = Vec::new();
+            plan.write_to(old, &mut text).unwrap();
+            let is = if is_new { "new" } else { "changed" };
+            format!("{is} {path}: {:?}", String::from_utf8(text).unwrap())
+        }
+        JobChange::Moved { from, to } => format!("moved {from} to {to}"),
+        JobChange::Deleted { path } => format!("deleted {path}"),
+    }
 }
 
 /// A tree: the text of each file, and `None` for each folder.
@@ -192,7 +205,7 @@ proptest! {
                 refused.push(number);
             }
         }
-        let dry = workspace.run_job(&mut operations(&workspace, &ops), true, &control());
+        let dry = workspace.run_job(&mut operations(&workspace, &ops), true, &control(), described);
         prop_assert_eq!(on_disk(dir.path()), start.clone(), "a dry run");
         let done = run(&workspace, &ops);
         let expected = if refused.is_empty() { model } else { start };
@@ -234,7 +247,15 @@ fn edits_moves_and_deletions_happen_together() {
     make(dir.path(), &before_the_job());
     let done = run(&open(dir.path()), &JOB).unwrap();
     assert_eq!(on_disk(dir.path()), after_the_job());
-    assert_eq!(done, JobDone { changed: 3, created: 1, moved: 1, deleted: 1 });
+    let told = [
+        r#"changed a: "A\nmore\n""#,
+        r#"changed moved/x: "X\nmore\n""#,
+        r#"changed moved/y: "Y\nmore\n""#,
+        r#"new new/f: "new\n""#,
+        "moved d to moved",
+        "deleted e",
+    ];
+    assert_eq!(done, told);
 }
 
 /// What another program does at any step is kept, and the job is done completely or not at all.
