@@ -4,6 +4,7 @@
 //! their reports; they know no ids, JSON-RPC, status codes or sockets. After parsing, line numbers are 0-based as
 //! in the engine; [`LineBase`] is the number of an interface's first line.
 
+mod agent;
 pub mod arguments;
 mod balance;
 mod command_failure;

@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, exact, filesystem, lines, search, text};
+use super::{LineBase, Tool, agent, exact, filesystem, lines, search, text};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -121,6 +121,16 @@ pub static SETS: &[Set] = &[
         codes: Codes::Text,
         instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
         tools: text::TOOLS,
+    },
+    Set {
+        name: "agent",
+        base: Some(LineBase::One),
+        paths: true,
+        one_folder: false,
+        limited: true,
+        codes: Codes::Files,
+        instructions: "Jobs over many files. Paths are relative to a served folder, or absolute and in one.",
+        tools: &[&agent::edit::TOOL],
     },
     #[cfg(feature = "toolkit")]
     Set {

@@ -1,0 +1,250 @@
+//! The answer to a job that was done: how many places in how many files, and on which lines (contract 19).
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::tools::balance::several;
+use crate::tools::limited::{content, within_tokens};
+use crate::tools::{OutputKinds, Reply};
+use engine::JobChange;
+use text::line_diff::{MAX_LINE_EDITS, plan_diff};
+use text::shown::shown_line;
+use text::splice::EditPlan;
+
+/// The most estimated tokens of an answer (contract 19).
+const MAX_TOKENS: usize = 6_000;
+
+/// The most places whose new lines are shown, and the most of these lines.
+const SHOWN_PLACES: usize = 3;
+const SHOWN_LINES: usize = 12;
+
+/// The most files that are told one by one.
+const TOLD_FILES: usize = 10;
+
+/// The most ranges of lines that are told of a file.
+const TOLD_RANGES: usize = 20;
+
+/// The longest diff of a file, in bytes.
+const MAX_DIFF: usize = 16 << 10;
+
+/// What is told of one change.
+#[derive(Debug)]
+pub(super) struct Told {
+    path: String,
+    /// Places that changed.
+    places: usize,
+    is_file: bool,
+    /// The line of the change, behind the path.
+    what: String,
+    /// The new lines of its places, each with its number, if there are few.
+    lines: Option<Vec<(usize, String)>>,
+    /// Its diff, if that is wanted.
+    diff: Option<String>,
+}
+
+impl Told {
+    pub(super) fn of(change: JobChange, with_diff: bool) -> Told {
+        let name = |path: &str, what: String| Told {
+            path: path.into(),
+            places: 1,
+            is_file: false,
+            what,
+            lines: None,
+            diff: None,
+        };
+        match change {
+            JobChange::Moved { from, to } => name(from, format!("moved to {to}")),
+            JobChange::Deleted { path } => name(path, "deleted".into()),
+            JobChange::Content { path, is_new: true, old, plan } => {
+                let mut text = Vec::new();
+                // A write to memory cannot fail.
+                let _ = plan.write_to(old, &mut text);
+                Told {
+                    is_file: true,
+                    ..name(path, format!("new, {}", several(count_lines(&text) as u64, "line")))
+                }
+            }
+            JobChange::Content { path, is_new: false, old, plan } => {
+                let ranges = ranges(old, plan);
+                let diff = with_diff.then(|| diff(path, old, plan));
+                let (lines, what) = (shown_lines(old, plan, &ranges), told_ranges(&ranges));
+                Told { path: path.into(), places: plan.count(), is_file: true, what, lines, diff }
+            }
+        }
+    }
+}
+
+/// The reply for what `told` says of all changes.
+pub(super) fn done(told: Vec<Told>, edits: usize, dry_run: bool, limit: Option<usize>) -> Reply {
+    let mut text = match told[..] {
+        [] if edits == 1 => "Nothing changed: the edit leaves everything as it is.".to_owned(),
+        [] => "Nothing changed: the edits leave everything as it is.".to_owned(),
+        _ => summary(&told, dry_run),
+    };
+    let places: usize = told.iter().map(|told| told.places).sum();
+    let few_lines = |told: &Told| told.lines.as_ref().map_or(0, Vec::len);
+    let shows_lines = places <= SHOWN_PLACES && told.iter().map(few_lines).sum::<usize>() <= SHOWN_LINES;
+    if told.iter().any(|told| told.diff.is_some()) {
+        told.iter().for_each(|told| told.push_diff(&mut text));
+    } else if told.len() > TOLD_FILES {
+        push_sums(&mut text, &told);
+    } else {
+        told.iter().for_each(|told| told.push(&mut text, shows_lines));
+    }
+    cut(&mut text, limit);
+    content(text, OutputKinds { text: true, data: false })
+}
+
+fn summary(told: &[Told], dry_run: bool) -> String {
+    let files: Vec<&Told> = told.iter().filter(|told| told.is_file).collect();
+    let others = told.len() - files.len();
+    let verb = if dry_run { "Would change" } else { "Changed" };
+    let places: usize = files.iter().map(|told| told.places).sum();
+    let contents = || {
+        let (places, files) = (several(places as u64, "place"), several(files.len() as u64, "file"));
+        format!("{verb} {places} in {files}")
+    };
+    let names = || {
+        let count = |is: &dyn Fn(&Told) -> bool| told.iter().filter(|told| is(told)).count() as u64;
+        let moved = count(&|told: &Told| told.what.starts_with("moved to"));
+        let deleted = others as u64 - moved;
+        let parts = [(moved, "moved"), (deleted, "deleted")].into_iter().filter(|(number, _)| *number > 0);
+        parts.map(|(number, verb)| format!("{number} {verb}")).collect::<Vec<_>>().join(", ")
+    };
+    match (files.is_empty(), others) {
+        (false, 0) => contents(),
+        (false, _) => format!("{}, {}", contents(), names()),
+        (true, _) if dry_run => format!("Would change names: {}", names()),
+        (true, _) => format!("Changed names: {}", names()),
+    }
+}
+
+impl Told {
+    fn push(&self, text: &mut String, shows_lines: bool) {
+        // A write to a String cannot fail.
+        match &self.lines {
+            Some(lines) if shows_lines => {
+                for (number, line) in lines {
+                    let _ = write!(text, "\n{}:{number}: {line}", self.path);
+                }
+            }
+            _ => _ = write!(text, "\n{}: {}", self.path, self.what),
+        }
+    }
+
+    fn push_diff(&self, text: &mut String) {
+        match &self.diff {
+            Some(diff) => _ = write!(text, "\n{}\n{}", self.path, diff.trim_end_matches('\n')),
+            None => self.push(text, false),
+        }
+    }
+}
+
+/// One line a folder.
+fn push_sums(text: &mut String, told: &[Told]) {
+    let mut folders: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for one in told {
+        let folder = one.path.rfind('/').map_or("./", |at| &one.path[..=at]);
+        let (files, places) = folders.entry(folder).or_default();
+        (*files, *places) = (*files + 1, *places + one.places as u64);
+    }
+    for (folder, (files, places)) in folders {
+        let _ = write!(text, "\n{folder}: {} in {}", several(places, "place"), several(files, "file"));
+    }
+}
+
+/// Cuts a text that is longer than answers may be at the end of a line, and says so.
+fn cut(text: &mut String, limit: Option<usize>) {
+    let most = within_tokens(text.as_bytes(), MAX_TOKENS).min(limit.unwrap_or(usize::MAX));
+    if text.len() <= most {
+        return;
+    }
+    let end = text::lines::char_boundary(text.as_bytes(), most.saturating_sub(64));
+    let end = text[..end].rfind('\n').unwrap_or(end);
+    let left = count_lines(&text.as_bytes()[end..]);
+    text.truncate(end);
+    let _ = write!(text, "\n[{} more are not shown]", several(left as u64, "line"));
+}
+
+/// Lines of the new text, from 1, that a change has made. None are left of what was only removed.
+struct Lines {
+    first: usize,
+    last: usize,
+    is_removed: bool,
+}
+
+/// The lines of each change in the new text; changes on one line are one.
+fn ranges(old: &[u8], plan: &EditPlan) -> Vec<Lines> {
+    let (mut line, mut done) = (1, 0);
+    let mut ranges: Vec<Lines> = Vec::new();
+    for splice in plan.splices() {
+        line += breaks(&old[done..splice.at.start]);
+        done = splice.at.end;
+        let last = line + breaks(splice.text.strip_suffix(b"\n").unwrap_or(&splice.text));
+        match ranges.last_mut() {
+            Some(before) if before.last == line && !before.is_removed => before.last = last,
+            _ => ranges.push(Lines { first: line, last, is_removed: splice.text.is_empty() }),
+        }
+        line += breaks(&splice.text);
+    }
+    ranges
+}
+
+/// The new lines of a text in UTF-8, if they are few.
+fn shown_lines(old: &[u8], plan: &EditPlan, ranges: &[Lines]) -> Option<Vec<(usize, String)>> {
+    let wanted: usize = ranges.iter().map(|range| range.last - range.first + 1).sum();
+    if ranges.len() > SHOWN_PLACES || wanted > SHOWN_LINES || plan.is_other_encoding() {
+        return None;
+    }
+    let mut text = Vec::with_capacity(plan.len_after(old.len()));
+    let _ = plan.write_to(old, &mut text);
+    let text = std::str::from_utf8(&text).ok()?;
+    let (mut shown, mut ranges) = (Vec::new(), ranges.iter().peekable());
+    for (number, line) in (1..).zip(text.lines()) {
+        while ranges.next_if(|range| range.last < number).is_some() {}
+        match ranges.peek() {
+            None => break,
+            Some(range) if range.first <= number => {
+                shown.push((number, shown_line(line.as_bytes()).into_owned()))
+            }
+            Some(_) => {}
+        }
+    }
+    (!shown.is_empty() && shown.iter().all(|(_, line)| line.len() <= 400)).then_some(shown)
+}
+
+fn told_ranges(ranges: &[Lines]) -> String {
+    let one = |Lines { first, last, is_removed }: &Lines| match (first == last, is_removed) {
+        (true, true) => format!("{first} (removed)"),
+        (true, false) => first.to_string(),
+        (false, _) => format!("{first}-{last}"),
+    };
+    let mut told = ranges.iter().take(TOLD_RANGES).map(one).collect::<Vec<_>>().join(", ");
+    if ranges.len() > TOLD_RANGES {
+        let _ = write!(told, " and {} more", several((ranges.len() - TOLD_RANGES) as u64, "place"));
+    }
+    told
+}
+
+/// The hunks of the diff.
+fn diff(path: &str, old: &[u8], plan: &EditPlan) -> String {
+    let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, MAX_DIFF) else {
+        return "[The text is not UTF-8: no diff is shown]".into();
+    };
+    let mut hunks = diff.text.find("@@").map_or(String::new(), |at| diff.text[at..].to_owned());
+    if diff.left_out > 0 {
+        let _ = write!(hunks, "[{} changes more are not shown]", diff.left_out);
+    }
+    hunks
+}
+
+/// Line breaks, each of any kind.
+fn breaks(text: &[u8]) -> usize {
+    let feeds = memchr::memchr_iter(b'\n', text).count();
+    let lone = |at: &usize| text.get(at + 1) != Some(&b'\n');
+    feeds + memchr::memchr_iter(b'\r', text).filter(lone).count()
+}
+
+fn count_lines(text: &[u8]) -> usize {
+    breaks(text) + usize::from(!text.is_empty() && !text.ends_with(b"\n") && !text.ends_with(b"\r"))
+}

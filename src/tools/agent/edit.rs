@@ -1,0 +1,185 @@
+//! `edit`: changes of any kind in any number of files, all or none (contract 19).
+
+use serde_json::{Map, json};
+
+use super::changed::{Told, done};
+use super::one_edit::{Kind, OneEdit};
+use super::refused::refused;
+use super::texts::TextJob;
+use crate::tools::arguments::{Argument, List, Request, Takes, Value, arguments, is_object};
+use crate::tools::{Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeOptions, JobError, Operation, Workspace};
+use folder::{Control, Error, FilePath, Result};
+use text::encoded_edit::InParts;
+use text::encoding::EncodingChoice;
+
+/// Maximum number of edits in one call.
+const MAX_EDITS: usize = 1_000;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "edit",
+    title: "Edit Files",
+    description: "Change any number of files, all or none. Edits apply in order, each to the result of those before it, also of a \
+        moved file. Example: {\"edits\":[{\"path\":\"a.rs\",\"old\":\"foo()\",\"new\":\"bar()\"},{\"lines\":\"12-14\",\"new\":\"\"},{\"path\":\"b\",\"move_to\":\"c/b\"}]}",
+    instructions: "",
+    takes: Takes::of::<EditArguments>(),
+    output_schema: None,
+    writes: true,
+    destructive: true,
+    idempotent: false,
+    direct: false,
+};
+
+arguments! {
+    struct EditArguments {
+        /// Changes, each of one kind
+        edits: Edits,
+        /// Only say what would change
+        dry_run as "dry_run" or "dryRun": bool = false,
+        /// Show a diff
+        diff: bool = false,
+    }
+}
+
+/// The edits of a call: a list, or a single one in its place.
+#[derive(Debug)]
+struct Edits(Vec<OneEdit>);
+
+type EditList = List<OneEdit, 1, MAX_EDITS>;
+
+impl Argument for Edits {
+    fn expected() -> String {
+        EditList::expected()
+    }
+
+    fn schema(out: &mut String) {
+        EditList::schema(out);
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        EditList::is_empty(value)
+    }
+
+    fn read(value: &Value) -> Result<Edits> {
+        match is_object(value.json()) {
+            true => Ok(Edits(vec![OneEdit::read(value)?])),
+            false => EditList::read(value).map(|list| Edits(list.0)),
+        }
+    }
+}
+
+/// A parsed call.
+#[derive(Debug)]
+struct Edit {
+    edits: Vec<(FilePath, Kind, Option<EncodingChoice>)>,
+    dry_run: bool,
+    with_diff: bool,
+    guide: Guide,
+    limit: Option<usize>,
+}
+
+impl Request for EditArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let EditArguments { edits: Edits(given), dry_run, diff: with_diff } = self;
+        let (mut edits, mut last) = (Vec::with_capacity(given.len()), None::<FilePath>);
+        for (number, mut edit) in given.into_iter().enumerate() {
+            let at = format!("edits[{number}]");
+            let path = edit.path.take().or(last.take()).ok_or_else(|| Error::InvalidArguments {
+                at: format!("{at}.path"),
+                problem: "it is missing; expected the path of a file".into(),
+            })?;
+            let kind = edit.kind(&at)?;
+            last = match &kind {
+                Kind::Move(to) => Some(to.clone()),
+                Kind::Delete { .. } => None,
+                _ => Some(path.clone()),
+            };
+            edits.push((path, kind, edit.encoding));
+        }
+        Ok(Box::new(Edit { edits, dry_run, with_diff, guide: options.guide(), limit: options.limit }))
+    }
+
+    /// A single edit may be given without the list around it.
+    fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
+        let Some(json) = with_list(arguments.json()) else { return Err(error) };
+        EditArguments::read(&Value::arguments(&json, arguments.options())?)?.into_call(arguments.options())
+    }
+}
+
+/// The arguments of a call that are those of a single edit, with the list around it. `None` if they have a list already.
+fn with_list(json: &str) -> Option<String> {
+    let mut edit: Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
+    if edit.is_empty() || edit.contains_key("edits") {
+        return None;
+    }
+    let mut call = Map::new();
+    for flag in ["dry_run", "dryRun", "diff"] {
+        call.extend(edit.remove(flag).map(|value| (flag.to_owned(), value)));
+    }
+    call.insert("edits".into(), json!([edit]));
+    serde_json::to_string(&call).ok()
+}
+
+impl Call for Edit {
+    fn file(&self) -> Option<&FilePath> {
+        self.edits.first().map(|(path, ..)| path)
+    }
+
+    fn other_files(&self) -> Vec<&FilePath> {
+        let others = self.edits.iter().flat_map(|(path, kind, _)| {
+            let other = match kind {
+                Kind::Move(to) | Kind::Copy(to) => Some(to),
+                _ => None,
+            };
+            [path].into_iter().chain(other)
+        });
+        others.skip(1).collect()
+    }
+
+    fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        let mut operations: Vec<Operation> = self.operations(workspace, control);
+        let told = |change: engine::JobChange| Told::of(change, self.with_diff);
+        match workspace.run_job(&mut operations, self.dry_run, control, told) {
+            Ok(told) => Ok(done(told, self.edits.len(), self.dry_run, self.limit)),
+            Err(JobError::Failed(error)) => Err(error),
+            Err(JobError::Refused(errors)) => refused(errors, self.edits.len(), self.guide, |number| {
+                let (path, _, encoding) = &self.edits[number];
+                (path.sent(), encoding.unwrap_or_default())
+            }),
+        }
+    }
+}
+
+impl Edit {
+    fn operations<'o>(&'o self, workspace: &'o Workspace, control: &'o Control) -> Vec<Operation<'o>> {
+        let operation = |(path, kind, encoding): &'o (FilePath, Kind, Option<EncodingChoice>)| match kind {
+            Kind::Move(to) => Operation::Move { path: path.clone(), to: to.clone() },
+            Kind::Copy(to) => Operation::Copy { path: path.clone(), to: to.clone() },
+            Kind::Delete { recursive } => Operation::Delete { path: path.clone(), recursive: *recursive },
+            Kind::Text(_) | Kind::Lines(_) | Kind::Content { .. } => {
+                let (encoding, first_line) = (*encoding, self.guide.base.first());
+                let job = TextJob { kind, name: path.sent(), encoding, first_line, workspace, control };
+                let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
+                Operation::Write { path: path.clone(), options: write_options(kind, encoding), plan }
+            }
+        };
+        self.edits.iter().map(operation).collect()
+    }
+}
+
+fn write_options(kind: &Kind, encoding: Option<EncodingChoice>) -> ChangeOptions {
+    let is_utf_8 = encoding.unwrap_or_default() == EncodingChoice::default();
+    let (is_whole, create_only) = match kind {
+        Kind::Content { create_only, .. } => (true, *create_only),
+        _ => (false, false),
+    };
+    ChangeOptions {
+        create: kind.creates(),
+        create_only,
+        any_bytes: !is_utf_8 || is_whole,
+        makes_any_bytes: true,
+        any_size: !is_whole,
+        in_parts: (!is_whole).then_some(InParts::OF_TEXTS),
+        ..ChangeOptions::default()
+    }
+}

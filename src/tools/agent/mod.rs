@@ -1,0 +1,9 @@
+//! The set `agent`: a job over many files in few calls (contract 19).
+
+pub(super) mod edit;
+
+mod changed;
+mod one_edit;
+mod refused;
+mod span;
+mod texts;

@@ -1,0 +1,177 @@
+//! One edit of a call of `edit`: its arguments, and what they mean together.
+//!
+//! An edit is of one kind. An empty text that a model filled in chooses no kind if another one is given.
+
+use super::span::Span;
+use crate::tools::arguments::{Count, Text, arguments};
+use folder::{Error, FilePath, Result};
+use text::encoding::EncodingChoice;
+use text::line_edit::{LineEdit, LineEdits, Operation};
+use text::text_edit::{TextEdit, TextEdits};
+
+arguments! {
+    pub(super) struct OneEdit {
+        /// File; absent: that of the edit before
+        path: Option<FilePath>,
+        /// Exact text, found once
+        old as "old" or "old_text" or "oldText" or "old_string" or "oldString" or "old_str": Option<Text>,
+        /// Text in its place
+        new as "new" or "new_text" or "newText" or "new_string" or "newString" or "new_str": Option<Text>,
+        /// Every place of old
+        all as "all" or "replaceAll" or "replace_all": bool = false,
+        /// How often old is found
+        count as "count" or "expectedCount" or "occurrences": Option<Count>,
+        /// "12-14": replaced by new
+        lines: Option<Span>,
+        /// What they hold now
+        expect: Option<Text>,
+        /// Whole file
+        content: Option<Text>,
+        /// Only a new file
+        create_only: bool = false,
+        /// Added at the end
+        append: Option<Text>,
+        /// New path
+        move_to as "move_to" or "moveTo" or "rename_to": Option<FilePath>,
+        /// Path of a copy
+        copy_to as "copy_to" or "copyTo": Option<FilePath>,
+        /// Delete it
+        delete: bool = false,
+        /// Also a folder with all in it
+        recursive: bool = false,
+        /// Of the file
+        encoding: Option<EncodingChoice>,
+    }
+}
+
+/// An edit, without its path.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Exact text is replaced, as often as it must be found.
+    Text(TextEdits),
+    /// Lines are replaced or removed, or a text is added behind the last one.
+    Lines(LineEdits),
+    /// The whole file.
+    Content {
+        text: String,
+        create_only: bool,
+    },
+    Move(FilePath),
+    Copy(FilePath),
+    Delete {
+        recursive: bool,
+    },
+}
+
+impl Kind {
+    /// The old and the new texts, in turn.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        match self {
+            Kind::Text(edits) => {
+                edits.edits().iter().flat_map(|edit| [&*edit.old_text, &*edit.new_text]).collect()
+            }
+            Kind::Lines(LineEdits { edits, append }) => {
+                let new = edits.iter().map(|edit| match &edit.operation {
+                    Operation::Replace { content, .. } | Operation::Insert { content, .. } => &**content,
+                    Operation::Delete { .. } => "",
+                });
+                new.chain(append.as_deref()).flat_map(|new| ["", new]).collect()
+            }
+            Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether a missing file is made by it.
+    pub(super) fn creates(&self) -> bool {
+        match self {
+            Kind::Content { .. } => true,
+            Kind::Lines(edits) => edits.append.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl OneEdit {
+    /// The kind of the edit at `at`, such as `edits[3]`.
+    pub(super) fn kind(&mut self, at: &str) -> Result<Kind> {
+        let refuse = |member: &str, problem: &str| {
+            let at = if member.is_empty() { at.to_owned() } else { format!("{at}.{member}") };
+            Err(Error::InvalidArguments { at, problem: problem.into() })
+        };
+        let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        let kinds = [
+            ("old", full(&self.old)),
+            ("lines", self.lines.is_some()),
+            ("content", full(&self.content)),
+            ("append", full(&self.append)),
+            ("move_to", self.move_to.is_some()),
+            ("copy_to", self.copy_to.is_some()),
+            ("delete", self.delete),
+        ];
+        let given: Vec<&str> =
+            kinds.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name).collect();
+        let text = |text: &mut Option<Text>| text.take().map(|text| text.0).unwrap_or_default();
+        match given[..] {
+            ["old"] => self.text_edit().map_or_else(|problem| refuse("old", problem), Ok),
+            ["lines"] => match (self.lines, self.new.take()) {
+                (Some(span), Some(new)) => Ok(Kind::Lines(line_edit(span, new.0, self.expect.take()))),
+                _ => refuse("new", "it is missing; expected the text for these lines, \"\" to remove them"),
+            },
+            ["content"] => Ok(Kind::Content { text: text(&mut self.content), create_only: self.create_only }),
+            ["append"] => {
+                Ok(Kind::Lines(LineEdits { edits: Vec::new(), append: Some(text(&mut self.append)) }))
+            }
+            ["move_to"] => {
+                self.move_to.take().map(Kind::Move).map_or_else(|| refuse("move_to", EXPECTED), Ok)
+            }
+            ["copy_to"] => {
+                self.copy_to.take().map(Kind::Copy).map_or_else(|| refuse("copy_to", EXPECTED), Ok)
+            }
+            ["delete"] => Ok(Kind::Delete { recursive: self.recursive }),
+            [] if self.old.is_some() => refuse("old", EMPTY_OLD),
+            [] if self.content.is_some() && !full(&self.new) => {
+                Ok(Kind::Content { text: String::new(), create_only: self.create_only })
+            }
+            [_, second, ..] => refuse(second, &format!("it is beside {}; {ONE_KIND}", given[0])),
+            _ => refuse("", EXPECTED),
+        }
+    }
+
+    fn text_edit(&mut self) -> Result<Kind, &'static str> {
+        let Some(new) = self.new.take() else {
+            return Err("new is missing; expected the text in its place, \"\" to remove it");
+        };
+        let occurrences = match (&self.count, self.all) {
+            (None, true) => TextEdit::ALL,
+            (Some(_), true) => return Err("all and count exclude each other; give one of them"),
+            (count, false) => count.as_ref().map_or(1, |count| count.0),
+        };
+        let old_text = self.old.take().map(|old| old.0).unwrap_or_default();
+        Ok(Kind::Text(TextEdits::new(vec![TextEdit { old_text, new_text: new.0, occurrences }])))
+    }
+}
+
+const EXPECTED: &str =
+    "it does nothing; expected old with new, lines with new, content, append, move_to, copy_to or delete";
+
+const ONE_KIND: &str = "expected one of old, lines, content, append, move_to, copy_to and delete in an edit; put the other into an edit of its own";
+
+const EMPTY_OLD: &str = "it is empty; to insert text give a line beside the place as old and repeat it in new, to create or replace the file give content, to \
+    add text at the end give append";
+
+fn line_edit(Span { first, last }: Span, new: String, expect: Option<Text>) -> LineEdits {
+    let expect = expect.map(|expect| expect.0).filter(|expect| !expect.is_empty());
+    let operation = match new.is_empty() {
+        true => Operation::Delete { expect },
+        false => Operation::Replace { content: without_last_break(new), expect },
+    };
+    LineEdits { edits: vec![LineEdit { line: first, end_line: Some(last), operation }], append: None }
+}
+
+/// The text of whole lines, whose last break is the file's.
+fn without_last_break(mut text: String) -> String {
+    if text.ends_with('\n') && text.len() > 1 {
+        text.truncate(text.len() - if text.ends_with("\r\n") { 2 } else { 1 });
+    }
+    text
+}

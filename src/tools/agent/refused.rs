@@ -1,0 +1,63 @@
+//! The answer to edits that do not fit: every one of them is explained (contract 19), in the names of `edit`.
+
+use std::sync::Arc;
+
+use crate::tools::exact::{self, EditNames};
+use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
+use folder::{Error, Result};
+use text::encoding::EncodingChoice;
+
+/// The names of this tool.
+const NAMES: EditNames =
+    EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
+
+/// The reply for `errors`, by the numbers of their edits from 0. `edit` gives the path of an edit, and its encoding.
+pub(super) fn refused<'e>(
+    errors: Vec<(usize, Error)>,
+    edits: usize,
+    guide: Guide,
+    edit: impl Fn(usize) -> (&'e str, EncodingChoice),
+) -> Result<Reply> {
+    let failed = errors.len();
+    let mut text = match (failed, edits) {
+        (1, 1) => "Nothing was changed.".to_owned(),
+        (failed, edits) if failed == edits => format!("Nothing was changed: none of the {edits} edits fits."),
+        (failed, edits) => {
+            let (verb, fit) = if failed == 1 { ("does", edits - 1) } else { ("do", edits - failed) };
+            let others = if fit == 1 { "the other one fits" } else { "the others fit" };
+            format!("Nothing was changed: {failed} of {edits} edits {verb} not fit, {others}.")
+        }
+    };
+    let mut first = None;
+    for (number, error) in errors {
+        let (path, encoding) = edit(number);
+        text.push_str("\n\n");
+        let error = match error {
+            Error::Unmatched(mut unmatched) => {
+                (unmatched.edit, unmatched.edits) = (number, edits);
+                let error = Error::Unmatched(unmatched);
+                let wanted = OutputKinds { text: true, data: false };
+                let told = exact::explain(path, edits, error, wanted, (guide.base, encoding, &NAMES))?;
+                text.push_str(&told.text);
+                told.failure
+            }
+            Error::InvalidArguments { at, problem } => {
+                let at = format!("edits[{number}].{at}");
+                let error = Error::InvalidArguments { at, problem };
+                text.push_str(ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: "));
+                Some(Arc::new(error))
+            }
+            error => {
+                let told = ErrorText::of(&error, guide, 0).text();
+                text.push_str(&format!(
+                    "Edit {} of {edits}: {}",
+                    number + 1,
+                    told.trim_start_matches("Error: ")
+                ));
+                Some(Arc::new(error))
+            }
+        };
+        first = first.or(error);
+    }
+    Ok(Reply { text, failure: first, ..Reply::default() })
+}
