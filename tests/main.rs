@@ -6,6 +6,7 @@
 #[macro_use]
 mod support; // folders, server processes, clients: the only place that starts a server
 
+mod agent; // the set agent: jobs over many files
 mod confinement; // nothing outside the folder is read or changed
 mod contracts; // the lists of requirements in S0 and S3
 mod errors; // errors: text, code, status, data

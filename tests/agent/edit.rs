@@ -1,0 +1,218 @@
+//! `edit`: what is changed, and what the answer says of it.
+
+use serde_json::json;
+
+use super::{edit, refused, serve};
+use crate::support::{Folder, Mcp};
+use crate::trees::{make, put};
+
+const PYTHON: &str = "def f():\n    return 1\n\ndef g():\n    return 2\n";
+
+#[test]
+fn edits_of_many_kinds_in_many_files_happen_together_and_each_new_line_is_shown() {
+    let folder = Folder::new();
+    put(&folder, "src/a.py", PYTHON);
+    put(&folder, "b", "1\n2\n3");
+    let server = serve(&folder, &[]);
+    let text = edit(
+        &server,
+        json!([
+            { "path": "src/a.py", "old": "return 1", "new": "return 10" },
+            { "path": "b", "lines": "2", "new": "two\n" },
+            { "append": "4" },
+        ]),
+    );
+    assert_eq!(text, "Changed 3 places in 2 files\nb:2: two\nb:4: 4\nsrc/a.py:2:     return 10");
+    assert_eq!(folder.text("src/a.py"), PYTHON.replace("return 1", "return 10"));
+    assert_eq!(folder.text("b"), "1\ntwo\n3\n4");
+}
+
+#[test]
+fn each_edit_that_does_not_fit_is_explained_and_nothing_is_changed() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\n");
+    put(&folder, "b", "x\nx\n");
+    let server = serve(&folder, &[]);
+    let text = refused(
+        &server,
+        &folder,
+        json!([
+            { "path": "a", "old": "tow", "new": "2" },
+            { "path": "a", "old": "one", "new": "1" },
+            { "path": "b", "old": "x", "new": "y" },
+            { "path": "c", "lines": "1", "new": "y" },
+            { "path": "a", "lines": "7-8", "new": "y" },
+            { "path": "new/file", "content": "text" },
+        ]),
+    );
+    for part in [
+        "Nothing was changed: 4 of 6 edits do not fit, the others fit.",
+        "Edit 1 of 6 failed: Could not find exact text in a.",
+        "Line 2: two",
+        "Edit 3 of 6 failed: Expected 1 occurrence but found 2 in b.",
+        "Update count to 2, or set all",
+        "Edit 4 of 6: File 'c' not found",
+        "Edit 5 of 6: Line 7 out of range",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("Edit 2 of 6") && !text.contains("Edit 6 of 6"), "{text}");
+}
+
+#[test]
+fn an_edit_applies_to_the_result_of_those_before_it_also_of_a_moved_file() {
+    let folder = Folder::new();
+    put(&folder, "lib/a.py", PYTHON);
+    put(&folder, "lib/b.py", "b\n");
+    let server = serve(&folder, &[]);
+    let text = edit(
+        &server,
+        json!([
+            { "path": "lib/a.py", "old": "return 1", "new": "return 7" },
+            { "old": "return 7", "new": "return 8" },
+            { "path": "lib", "move_to": "src/lib" },
+            { "path": "src/lib/a.py", "old": "return 8", "new": "return 9" },
+            { "move_to": "src/a.py" },
+            { "old": "return 2", "new": "return 20" },
+            { "copy_to": "src/copy.py" },
+            { "path": "src/copy.py", "old": "return 20", "new": "return 30" },
+            { "path": "src/lib/b.py", "delete": true },
+        ]),
+    );
+    assert!(text.starts_with("Changed 3 places in 2 files, 2 moved, 1 deleted\n"), "{text}");
+    assert_eq!(
+        folder.text("src/a.py"),
+        PYTHON.replace("return 1", "return 9").replace("return 2", "return 20")
+    );
+    assert_eq!(
+        folder.text("src/copy.py"),
+        PYTHON.replace("return 1", "return 9").replace("return 2", "return 30")
+    );
+    assert_eq!((folder.names(), folder.path().join("src/lib/b.py").exists()), (vec!["src".into()], false));
+}
+
+#[test]
+fn encodings_kinds_of_breaks_marks_and_modes_stay() {
+    let folder = Folder::new();
+    folder.write("crlf", "a\r\nb\r\n");
+    folder.write("russian", b"\xf0\xf3\xf1\r\n\xec\xe8\xf0\r\n");
+    folder.write("mark", "\u{feff}a\nb\n");
+    folder.write("utf16", [&b"\xff\xfe"[..], &[b'a', 0, b'\n', 0, b'b', 0]].concat());
+    folder.set_mode("crlf", 0o750);
+    let server = serve(&folder, &[]);
+    edit(
+        &server,
+        json!([
+            { "path": "crlf", "old": "a\nb", "new": "x\ny" },
+            { "path": "russian", "old": "мир", "new": "свет", "encoding": "windows-1251" },
+            { "path": "mark", "lines": "1", "new": "x" },
+            { "path": "utf16", "old": "b", "new": "y", "encoding": "utf-16" },
+        ]),
+    );
+    assert_eq!((folder.text("crlf"), folder.mode("crlf")), ("x\r\ny\r\n".into(), 0o750));
+    assert_eq!(folder.read("russian"), b"\xf0\xf3\xf1\r\n\xf1\xe2\xe5\xf2\r\n");
+    assert_eq!(folder.text("mark"), "\u{feff}x\nb\n");
+    assert_eq!(folder.read("utf16"), [&b"\xff\xfe"[..], &[b'a', 0, b'\n', 0, b'y', 0]].concat());
+    edit(&server, json!([{ "path": "russian", "content": "да\n" }]));
+    assert_eq!(folder.read("russian"), b"\xe4\xe0\r\n", "the whole content, too");
+}
+
+#[test]
+fn of_many_files_sums_by_folder_are_told_and_of_few_the_lines() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..12).map(|n| format!("d{}/f{n}", n % 2)).collect();
+    names.iter().for_each(|name| put(&folder, name, "a\nb\nc\nd\n"));
+    let server = serve(&folder, &[]);
+    let edits = |names: &[String], old: &str| {
+        let one = |name| json!([{ "path": name, "old": old, "new": "x" }, { "old": "d", "new": "y" }]);
+        names.iter().map(one).flat_map(|edits| edits.as_array().unwrap().clone()).collect::<Vec<_>>()
+    };
+    let text = edit(&server, json!(edits(&names[..2], "b")));
+    assert_eq!(text, "Changed 4 places in 2 files\nd0/f0: 2, 4\nd1/f1: 2, 4");
+    names.iter().for_each(|name| put(&folder, name, "a\nb\nc\nd\n"));
+    let text = edit(&server, json!(edits(&names, "a")));
+    assert_eq!(text, "Changed 24 places in 12 files\nd0/: 12 places in 6 files\nd1/: 12 places in 6 files");
+}
+
+#[test]
+fn a_dry_run_shows_the_diff_and_changes_nothing() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\nthree\n");
+    let server = serve(&folder, &[]);
+    let before = folder.snapshot();
+    let edits = json!([{ "path": "a", "old": "two", "new": "2" }, { "path": "b/c", "content": "new\n" }]);
+    let text = server.ok("edit", json!({ "edits": edits, "dry_run": true, "diff": true }));
+    assert_eq!(
+        text,
+        "Would change 2 places in 2 files\na\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\nb/c: new, 1 line"
+    );
+    assert_eq!(folder.snapshot(), before);
+    let text = server.ok("edit", json!({ "edits": edits, "diff": true }));
+    assert!(text.starts_with("Changed 2 places in 2 files\na\n@@ "), "{text}");
+    assert_eq!(folder.text("b/c"), "new\n");
+}
+
+#[test]
+fn lines_are_removed_replaced_and_checked() {
+    let folder = Folder::new();
+    folder.write("a", "1\n2\n3\n4\n5\n");
+    let server = serve(&folder, &[]);
+    assert_eq!(
+        edit(&server, json!([{ "path": "a", "lines": "2-3", "new": "" }])),
+        "Changed 1 place in 1 file\na: 2 (removed)"
+    );
+    edit(&server, json!([{ "path": "a", "lines": 1, "new": "one\nmore\n", "expect": "1" }]));
+    assert_eq!(folder.text("a"), "one\nmore\n4\n5\n");
+    let text = refused(&server, &folder, json!([{ "path": "a", "lines": "3", "new": "x", "expect": "5" }]));
+    assert!(text.contains("Line 3 is not as expected") && text.contains("It is now: \"4\""), "{text}");
+}
+
+#[test]
+fn what_is_in_the_way_missing_or_kept_is_refused_and_a_move_onto_itself_changes_nothing() {
+    let folder = Folder::new();
+    put(&folder, "a", "a\n");
+    put(&folder, "d/b", "b\n");
+    put(&folder, ".git/config", "x\n");
+    put(&folder, "secret/key", "x\n");
+    let server = serve(&folder, &["--exclude=secret/"]);
+    for (one, part) in [
+        (json!({ "path": "a", "move_to": "d" }), "give the destination \"d/a\""),
+        (json!({ "path": "a", "move_to": "d/b" }), "'d/b' exists already"),
+        (json!({ "path": "d", "move_to": "d/e" }), "a folder cannot be moved into itself"),
+        (json!({ "path": "d", "delete": true }), "Pass recursive: true"),
+        (json!({ "path": ".", "delete": true, "recursive": true }), "It is the served folder itself"),
+        (json!({ "path": "a", "content": "x", "create_only": true }), "'a' exists already"),
+        (json!({ "path": "a/b", "content": "x" }), "'a' is a file"),
+        (json!({ "path": ".git/config", "content": "x" }), "folder of git"),
+        (json!({ "path": "secret/key", "old": "x", "new": "y" }), ""),
+        (json!({ "path": "../x", "content": "x" }), "without '..'"),
+    ] {
+        let text = refused(&server, &folder, json!([one]));
+        assert!(text.contains(part), "{one}: {text}");
+    }
+    assert!(
+        !refused(&server, &folder, json!([{ "path": "secret/key", "delete": true }])).contains("deleted")
+    );
+    let text = edit(&server, json!([{ "path": "a", "move_to": "./a" }]));
+    assert_eq!(text, "Nothing changed: the edit leaves everything as it is.");
+}
+
+#[test]
+fn a_folder_with_all_in_it_is_deleted_and_made_anew_in_one_job() {
+    let folder = Folder::new();
+    for n in 0..30 {
+        put(&folder, &format!("d/{}/f{n}", n % 3), "x");
+    }
+    make(&folder, "d/empty");
+    let server = serve(&folder, &[]);
+    let text = edit(
+        &server,
+        json!([{ "path": "d", "delete": true, "recursive": true }, { "path": "d/new", "content": "n" }]),
+    );
+    assert_eq!(text, "Changed 1 place in 1 file, 1 deleted\nd/new: new, 1 line\nd: deleted");
+    assert_eq!(
+        (folder.text("d/new"), std::fs::read_dir(folder.path().join("d")).unwrap().count()),
+        ("n".into(), 1)
+    );
+    assert_eq!(folder.names(), ["d"]);
+}
