@@ -113,7 +113,7 @@ fn encodings_kinds_of_breaks_marks_and_modes_stay() {
     assert_eq!(folder.read("russian"), b"\xf0\xf3\xf1\r\n\xf1\xe2\xe5\xf2\r\n");
     assert_eq!(folder.text("mark"), "\u{feff}x\nb\n");
     assert_eq!(folder.read("utf16"), [&b"\xff\xfe"[..], &[b'a', 0, b'\n', 0, b'y', 0]].concat());
-    edit(&server, json!([{ "path": "russian", "content": "да\n" }]));
+    edit(&server, json!([{ "path": "russian", "content": "да\n", "encoding": "windows-1251" }]));
     assert_eq!(folder.read("russian"), b"\xe4\xe0\r\n", "the whole content, too");
 }
 

@@ -73,7 +73,7 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
         (json!([{ "path": "a", "delete": true }, { "append": "x" }]), "edits[1].path: it is missing"),
         (json!([{ "path": "a", "oldd": "one", "new": "1" }]), "edits[0].oldd: unknown property"),
         (json!([{ "path": "a", "old": "one", "new": "# ... existing code ..." }]), "stands for text"),
-        (json!([{ "path": "~/a", "content": "x" }]), "edits"),
+        (json!([{ "path": "~/a", "content": "x" }]), "Give 'a' instead"),
         (json!([{ "path": "b\\c", "content": "x" }]), "b/c"),
     ] {
         let text = refused(&server, &folder, edits.clone());

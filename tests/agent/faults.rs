@@ -19,7 +19,7 @@ fn a_system_call_that_fails_at_any_moment_leaves_everything_as_before() {
             let inject = format!("{call}:error=EIO:when={nth}");
             let Some(command) = with_injected(&command(&folder, "stdio", &flags), &inject) else { return };
             let server = Stdio::run(command);
-            let before = folder.snapshot();
+            let texts = || ["a", "b", "d/c"].map(|name| folder.text(name));
             let edits = json!([
                 { "path": "a", "old": "text", "new": "more text" },
                 { "path": "b", "append": "more" },
@@ -29,16 +29,20 @@ fn a_system_call_that_fails_at_any_moment_leaves_everything_as_before() {
             ]);
             let answer = server.tool("edit", json!({ "edits": edits }));
             if answer.is_error {
-                assert_eq!(folder.snapshot(), before, "{inject}: {}", answer.text);
+                assert_eq!(texts(), ["text\n"; 3], "{inject}: {}", answer.text);
+                assert_eq!(folder.names(), ["a", "b", "d"], "{inject}: {}", answer.text);
             } else {
                 assert_eq!(folder.text("e/d/c"), "more\n", "{inject}");
                 assert_eq!(
                     (folder.text("new/f"), folder.text("b")),
-                    ("new".into(), "text\nmore".into()),
+                    ("new".into(), "text\nmore\n".into()),
                     "{inject}"
                 );
             }
-            assert_eq!(folder.temporaries(), [""; 0], "{inject}: {}", answer.text);
+            // A hidden file that cannot be removed is one that the next change in its folder removes.
+            if call != "unlinkat" {
+                assert_eq!(folder.temporaries(), [""; 0], "{inject}: {}", answer.text);
+            }
         }
     }
 }

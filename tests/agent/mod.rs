@@ -22,7 +22,8 @@ fn edit(server: &Stdio, edits: Value) -> String {
 #[track_caller]
 fn refused(server: &Stdio, folder: &Folder, edits: Value) -> String {
     let before = folder.snapshot();
-    let text = server.refused("edit", json!({ "edits": edits }));
-    assert_eq!(folder.snapshot(), before, "{text}");
-    text
+    let answer = server.tool("edit", json!({ "edits": edits }));
+    assert!(answer.is_error, "{}", answer.text);
+    assert_eq!(folder.snapshot(), before, "{}", answer.text);
+    answer.text
 }

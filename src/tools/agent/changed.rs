@@ -180,20 +180,36 @@ fn ranges(old: &[u8], plan: &EditPlan) -> Vec<Lines> {
     for splice in plan.splices() {
         line += breaks(&old[done..splice.at.start]);
         done = splice.at.end;
-        let last = line + breaks(splice.text.strip_suffix(b"\n").unwrap_or(&splice.text));
+        let (gone, new) = (&old[splice.at.clone()], &*splice.text);
+        // A break before which a text is put in, or behind which one is added, is no change of its line.
+        let same = gone.iter().zip(new).take_while(|(gone, new)| gone == new).count();
+        let is_behind_line = splice.at.start > 0 && !matches!(old[splice.at.start - 1], b'\n' | b'\r');
+        let leading = if gone.is_empty() && is_behind_line { leading_break(new) } else { 0 };
+        let first = line + breaks(&new[..same.max(leading)]);
+        let last = line + breaks(new.strip_suffix(b"\n").unwrap_or(new));
         match ranges.last_mut() {
-            Some(before) if before.last == line && !before.is_removed => before.last = last,
-            _ => ranges.push(Lines { first: line, last, is_removed: splice.text.is_empty() }),
+            Some(before) if before.last == first && !before.is_removed => before.last = last.max(first),
+            _ => ranges.push(Lines { first, last: last.max(first), is_removed: new.len() == same }),
         }
-        line += breaks(&splice.text);
+        line += breaks(new);
     }
     ranges
+}
+
+/// The length of the line break at the start of a text.
+fn leading_break(text: &[u8]) -> usize {
+    match text {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => 0,
+    }
 }
 
 /// The new lines of a text in UTF-8, if they are few.
 fn shown_lines(old: &[u8], plan: &EditPlan, ranges: &[Lines]) -> Option<Vec<(usize, String)>> {
     let wanted: usize = ranges.iter().map(|range| range.last - range.first + 1).sum();
-    if ranges.len() > SHOWN_PLACES || wanted > SHOWN_LINES || plan.is_other_encoding() {
+    let removes = ranges.iter().any(|range| range.is_removed);
+    if ranges.len() > SHOWN_PLACES || wanted > SHOWN_LINES || removes || plan.is_other_encoding() {
         return None;
     }
     let mut text = Vec::with_capacity(plan.len_after(old.len()));
