@@ -210,6 +210,18 @@ impl Folders {
         told(&usual(&path).to_string_lossy()).into_owned()
     }
 
+    /// What is at a place on the disk: below the served folder of this number, by this path and no other spelling. Errors name `path`.
+    pub(super) fn find_at(
+        &self,
+        (number, below): &(usize, PathBuf),
+        path: &FilePath,
+        want: Want,
+    ) -> Result<Found> {
+        let path = path.at(*number, below);
+        let found = self.find_in(*number, &self.roots[*number], &path, Some(below), want, Freshness::Now);
+        found.map_err(Obstacle::into_error)
+    }
+
     fn find_in(
         &self,
         number: usize,

@@ -64,6 +64,16 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
+    /// The error of a look in this folder alone.
+    pub(super) fn into_error(self) -> Error {
+        match self {
+            Obstacle::Absent(error)
+            | Obstacle::Unknown(error)
+            | Obstacle::Gone(error)
+            | Obstacle::Refused(error) => error,
+        }
+    }
+
     /// The obstacle that the resolution of a path met.
     pub(super) fn of(name: &str, refusal: ResolveError) -> Obstacle {
         let kind: fn(Error) -> Obstacle = match refusal {

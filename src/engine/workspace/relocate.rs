@@ -135,7 +135,7 @@ impl Workspace {
     }
 
     /// Refuses to move a folder if that would uncover or create an excluded path.
-    pub(super) fn check_moves_nothing_excluded(
+    fn check_moves_nothing_excluded(
         &self,
         (from, source): (&Found, &FilePath),
         (to, target): (&Found, &FilePath),

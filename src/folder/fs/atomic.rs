@@ -270,6 +270,11 @@ impl PreparedFile {
     pub fn id(&self) -> (u64, u64) {
         (self.written.dev, self.written.ino)
     }
+
+    /// The file, which is locked for as long as the result lives, also once it is in place.
+    pub fn locked(&self) -> io::Result<File> {
+        self.file.file.try_clone()
+    }
 }
 
 impl Write for AtomicFile {

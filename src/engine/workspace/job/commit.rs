@@ -1,284 +1,397 @@
 //! Puts what a job has prepared in place: contents first, then names in the order of the operations.
 
-use std::ffi::OsString;
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Place;
-use super::draft::{Draft, Step};
+use super::draft::{Draft, Step, Taken};
 use super::locks::Held;
 use super::stage::{Replacement, Staged};
-use super::take_back::{Done, take_back};
+use super::take_back::{Done, EntryId, Hidden, NewFile, take_back};
 use crate::workspace::Workspace;
-use crate::workspace::found::{Found, Freshness, Want};
+use crate::workspace::found::{Found, Want};
 use crate::workspace::relocate::{flush, in_use};
 use crate::workspace::write::Stopped;
 use folder::fs::atomic::{Durability, PreparedFile, ReplaceError, Replaces, open_to_flush};
+use folder::fs::lost::in_doubt;
 use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
-use folder::fs::resolve::ResolvedPath;
-use folder::fs::version::identity;
+use folder::fs::resolve::{ResolvedPath, file_type};
+use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
 use folder::fs::{failpoint, temporary};
 use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
-use sys::fs::AtFlags;
+use sys::fs::{AtFlags, Dir, FileType, Stat};
 use sys::io::Errno;
 
 /// The carrying out of one job.
 struct Commit<'c> {
     workspace: &'c Workspace,
+    draft: &'c Draft<'c>,
     done: Vec<Done>,
-    /// Hidden names of files that are to be replaced, for as long as they are not.
-    hidden: Vec<(ResolvedPath, OsString)>,
-}
-
-impl Workspace {
-    /// Carries out what was planned. False if something has changed since, so that it must be planned again; then nothing was changed.
-    pub(super) fn carry_out<'w>(
-        &'w self,
-        held: &mut Option<Held<'w>>,
-        draft: &Draft,
-        control: &Control,
-    ) -> Result<bool> {
-        if draft.changes_nothing() {
-            return Ok(true);
-        }
-        if !self.hold(held, draft, control)? {
-            return Ok(false);
-        }
-        let staged = match self.stage(draft, control) {
-            Err(Stopped::Refused(Error::Changed { .. })) => return Ok(false),
-            Err(stopped) => return Err(stopped.into_error(draft.first_name())),
-            Ok(staged) => staged,
-        };
-        control.begin_commit()?;
-        let mut commit = Commit { workspace: self, done: Vec::new(), hidden: Vec::new() };
-        match commit.run(draft, staged) {
-            Ok(()) => commit.finish(control).map(|()| true),
-            Err(failed) => {
-                let (path, stopped) = *failed;
-                commit.undo()?;
-                control.undo_commit();
-                match stopped {
-                    Stopped::Failed(ReplaceError::Changed | ReplaceError::Exists)
-                    | Stopped::Refused(Error::Changed { .. }) => Ok(false),
-                    stopped => Err(stopped.into_error(path.sent())),
-                }
-            }
-        }
-    }
-}
-
-impl Workspace {
-    /// Removes an entry with a hidden name, and all in it. What cannot be removed is left: clients cannot name it.
-    fn remove_hidden(&self, hidden: &ResolvedPath, control: &Control) {
-        if let Ok(folder) = hidden.open_folder() {
-            let path = Path::new(&hidden.name);
-            let guard = Guard::new(folder.as_fd(), path, self.folders.excludes(), &self.mounts);
-            let removed = guard.and_then(|guard| guard.remove_tree(&mut 0, control));
-            if removed.is_ok() {
-                let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::REMOVEDIR);
-            }
-        } else {
-            temporary::remove(&hidden.dir, &hidden.name);
-        }
-    }
+    /// The files that have taken the places of others.
+    replaced: HashMap<EntryId, EntryId>,
+    /// Handles of the folders to flush. Opened before anything in them changes, so that after that only the flush can fail.
+    folders: HashMap<EntryId, OwnedFd>,
 }
 
 /// What stopped a step of the operation on this path.
 type StepError = Box<(FilePath, Stopped)>;
 
+impl Workspace {
+    /// Carries out what was planned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Changed`] if something has changed since, so that it must be planned again; then nothing was changed.
+    pub(super) fn carry_out<'w>(
+        &'w self,
+        held: &mut Option<Held<'w>>,
+        draft: &Draft,
+        control: &Control,
+    ) -> Result<()> {
+        self.hold(held, draft, control)?;
+        let staged = self.stage(draft, control).map_err(|failed| {
+            let (path, stopped) = *failed;
+            stopped.into_error(path.sent())
+        })?;
+        control.begin_commit()?;
+        let mut commit = Commit {
+            workspace: self,
+            draft,
+            done: Vec::new(),
+            replaced: HashMap::new(),
+            folders: HashMap::new(),
+        };
+        match commit.run(staged) {
+            Ok(()) => commit.finish(control),
+            Err(failed) => {
+                let (path, stopped) = *failed;
+                let reason = match stopped {
+                    Stopped::Failed(ReplaceError::Exists) => Error::Changed { name: path.sent().into() },
+                    stopped => stopped.into_error(path.sent()),
+                };
+                commit.undo(&reason)?;
+                control.undo_commit();
+                Err(reason)
+            }
+        }
+    }
+
+    /// Removes an entry with a hidden name: a folder with all in it, if `recursive` is set. `path` is the one that it had.
+    fn remove_hidden(&self, hidden: &ResolvedPath, recursive: bool, path: &Path, control: &Control) -> bool {
+        let Ok(folder) = hidden.open_folder() else {
+            return sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty()).is_ok();
+        };
+        let guard = || Guard::new(folder.as_fd(), path, self.folders.excludes(), &self.mounts);
+        let is_empty = !recursive || guard().is_ok_and(|guard| guard.remove_tree(&mut 0, control).is_ok());
+        is_empty && sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::REMOVEDIR).is_ok()
+    }
+}
+
 impl Commit<'_> {
-    fn run(&mut self, draft: &Draft, staged: Staged) -> Result<(), StepError> {
+    fn run(&mut self, staged: Staged) -> Result<(), StepError> {
         let Staged { replacements, new } = staged;
         // A single rename needs nothing to be taken back.
-        let is_alone = replacements.len() == 1 && draft.steps.is_empty();
+        let is_alone = replacements.len() == 1 && self.draft.steps.is_empty();
         let mut replacements: Vec<_> = replacements.into_iter().map(|one| (one, None)).collect();
-        for (replacement, hidden) in &mut replacements {
-            if !is_alone {
-                let failed = |stopped| Box::new((replacement.file.path.clone(), stopped));
-                *hidden = self.hide_copy(&replacement.found.place, &mut replacement.old).map_err(failed)?;
-            }
+        for (replacement, hidden) in replacements.iter_mut().filter(|_| !is_alone) {
+            let path = &replacement.file.path;
+            let copied = self.hide_copy(replacement.found, path, &mut replacement.old);
+            *hidden = copied.map_err(|stopped| Box::new((path.clone(), stopped)))?;
         }
         for (replacement, hidden) in replacements {
             let path = replacement.file.path.clone();
             self.replace(replacement, hidden).map_err(|stopped| Box::new((path, stopped)))?;
         }
         let mut new = new.into_iter();
-        for step in &draft.steps {
-            let path = step.path();
-            self.step(draft, step, &mut new).map_err(|stopped| Box::new((path.clone(), stopped)))?;
+        for step in &self.draft.steps {
+            let done = self.step(step, &mut new);
+            done.map_err(|stopped| Box::new((step.path().clone(), stopped)))?;
         }
         Ok(())
     }
 
-    /// Gives the file that is to be replaced a second name. `None` where a file has one only.
+    /// Gives the file `found` that is to be replaced a second name. `None` where a file has one only. Sets `old` to its state then.
     fn hide_copy(
-        &mut self,
-        place: &ResolvedPath,
+        &self,
+        found: &Found,
+        path: &FilePath,
         old: &mut Arc<OpenFile>,
-    ) -> Result<Option<OsString>, Stopped> {
-        let hidden = temporary::new_name();
-        match sys::fs::linkat(&place.dir, &place.name, &place.dir, &hidden, AtFlags::empty()) {
+    ) -> Result<Option<Hidden>, Stopped> {
+        let place = &found.place;
+        // Of several names of one file, those before this one have changed the stamp already.
+        let is_old = |now: &Stat| {
+            let now = FileStamp::of(now);
+            now == *old.stamp() || old.stat().st_nlink > 1 && now.same_content(old.stamp())
+        };
+        if !place.restat().map_err(ReplaceError::from)?.is_some_and(|now| is_old(&now)) {
+            return Err(ReplaceError::Changed.into());
+        }
+        // Not in a folder that is deleted.
+        let dir = self.deleted_above(found.number, path).map_or(&place.dir, |taken| &taken.found.place.dir);
+        let name = temporary::new_name();
+        match sys::fs::linkat(&place.dir, &place.name, dir, &name, AtFlags::empty()) {
             Ok(()) => {}
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK | Errno::INVAL) => return Ok(None),
             Err(errno) => return Err(ReplaceError::from(errno).into()),
         }
-        self.hidden.push((place.clone(), hidden.clone()));
+        let hidden = Hidden { dir: dir.clone(), name };
         failpoint::taken().map_err(ReplaceError::from)?;
-        // The second name has changed the stamp.
-        let now = place.open().ok().flatten().filter(|now| now.stamp().same_content(old.stamp()));
-        *old = Arc::new(now.ok_or(ReplaceError::Changed)?);
+        self.look_again(place, old)?;
         Ok(Some(hidden))
     }
 
-    fn replace(&mut self, replacement: Replacement, hidden: Option<OsString>) -> Result<(), Stopped> {
-        let Replacement { file, found, old, new } = replacement;
-        let id = new.id();
+    /// The outermost folder on the disk above `path` that is deleted.
+    fn deleted_above(&self, number: usize, path: &FilePath) -> Option<&Taken> {
+        let deleted = self.draft.steps.iter().filter_map(|step| match step {
+            Step::Deleted { taken, .. } => self.draft.taken.get((*taken)?),
+            _ => None,
+        });
+        let is_above = |taken: &&Taken| {
+            taken.found.number == number && Path::new(path.as_str()).starts_with(taken.path.as_str())
+        };
+        deleted.filter(is_above).min_by_key(|taken| taken.path.as_str().len())
+    }
+
+    /// Sets `old` to the state of the file at `place`, whose stamp changes with its names.
+    fn look_again(&self, place: &ResolvedPath, old: &mut Arc<OpenFile>) -> Result<(), Stopped> {
+        let now = place.open().ok().flatten().filter(|now| now.stamp().same_content(old.stamp()));
+        *old = Arc::new(now.ok_or(ReplaceError::Changed)?);
+        Ok(())
+    }
+
+    fn replace(&mut self, replacement: Replacement, hidden: Option<Hidden>) -> Result<(), Stopped> {
+        let Replacement { file, found, mut old, new } = replacement;
+        let place = &found.place;
+        self.will_change(place)?;
+        if old.stat().st_nlink > 2 {
+            // Another name of it was replaced before.
+            self.look_again(place, &mut old)?;
+        }
+        let (id, lock) = (new.id(), new.locked().map_err(ReplaceError::from)?);
         let leads_there =
             || self.workspace.folders.check_still_leads_to(&file.path, found).map_err(Stopped::Refused);
-        let put = new.put(&found.place, &Replaces::File(&old), Durability::None, leads_there);
+        let put = new.put(place, &Replaces::File(&old), Durability::None, leads_there);
         if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
-            self.hidden.retain(|(_, name)| Some(name) != hidden.as_ref());
             self.workspace.cache.forget(old.stamp());
-            self.done.push(Done::Replaced { place: found.place.clone(), new: id, old, hidden });
+            self.replaced.insert((old.stamp().dev, old.stamp().ino), id);
+            let new = NewFile { id, stamp: stamp_at(place), _lock: lock };
+            self.done.push(Done::Replaced { place: place.clone(), new, old, hidden });
         }
         put.map(drop)
     }
 
     fn step(
         &mut self,
-        draft: &Draft,
         step: &Step,
         new: &mut impl Iterator<Item = (usize, PreparedFile)>,
     ) -> Result<(), Stopped> {
-        let refuse = Stopped::Refused;
         match step {
-            Step::Folder { at, path } => {
-                let (found, _) = self.free(at, path).map_err(refuse)?;
-                let mode = self.workspace.new_folder_mode();
-                let made = sys::fs::mkdirat(&found.place.dir, &found.place.name, mode);
-                made.map_err(ReplaceError::from)?;
-                self.done.push(Done::Folder { place: found.place });
-            }
+            Step::Folder { at, path } => self.make_folder(at, path)?,
             Step::New { at, path, file } => {
-                let (found, at) = self.free(at, path).map_err(refuse)?;
-                let Some((number, prepared)) = new.next() else { return Err(ReplaceError::Changed.into()) };
-                debug_assert_eq!(number, *file);
-                let (id, replaces) = (prepared.id(), self.workspace.as_new(&draft.files[*file]));
-                let leads_there =
-                    || self.workspace.folders.check_still_leads_to(&at, &found).map_err(Stopped::Refused);
-                let put = prepared.put(&found.place, &replaces, Durability::None, leads_there);
-                if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
-                    self.done.push(Done::New { place: found.place, id });
-                }
-                put?;
+                let prepared = new.next().filter(|(number, _)| number == file);
+                let (_, prepared) = prepared.ok_or(ReplaceError::Changed)?;
+                self.put_new(prepared, self.workspace.as_new(&self.draft.files[*file]), at, path)?;
             }
-            Step::Moved { from, to, source, target } => {
-                let from = self.there(from, source).map_err(refuse)?;
-                let (to, _) = self.free(to, target).map_err(refuse)?;
-                self.rename(&from.place, &to.place)?;
-                let from = ResolvedPath { stat: None, ..from.place };
-                self.done.push(Done::Moved { from, to: to.place });
+            Step::Moved { from, to, source, target, taken } => {
+                let from = self.there(from, source, *taken)?;
+                let to = self.free(to, target)?;
+                self.will_change(&from.place)?;
+                self.will_change(&to.place)?;
+                let id = id_of(&from.place)?;
+                let done = |from, to| Done::Moved { from, to, id };
+                self.rename(from.place, to.place, done)?;
             }
-            Step::Deleted { at, path } => {
-                let found = self.there(at, path).map_err(refuse)?;
-                let hidden = ResolvedPath { name: temporary::new_name(), ..found.place.clone() };
-                self.rename(&found.place, &ResolvedPath { stat: None, ..hidden.clone() })?;
-                let place = ResolvedPath { stat: None, ..found.place };
-                self.done.push(Done::Hidden { place, hidden });
-            }
+            Step::Deleted { at, path, recursive, taken } => self.hide(at, path, *recursive, *taken)?,
         }
         failpoint::taken().map_err(ReplaceError::from)?;
         Ok(())
     }
 
-    fn rename(&self, from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Stopped> {
-        match rename_to_free(from, to) {
+    fn make_folder(&mut self, at: &Place, path: &FilePath) -> Result<(), Stopped> {
+        let found = self.free(at, path)?;
+        self.will_change(&found.place)?;
+        let mode = self.workspace.new_folder_mode();
+        sys::fs::mkdirat(&found.place.dir, &found.place.name, mode).map_err(ReplaceError::from)?;
+        self.done.push(Done::Folder { place: found.place });
+        Ok(())
+    }
+
+    fn put_new(
+        &mut self,
+        prepared: PreparedFile,
+        replaces: Replaces,
+        at: &Place,
+        path: &FilePath,
+    ) -> Result<(), Stopped> {
+        let found = self.free(at, path)?;
+        self.will_change(&found.place)?;
+        let (id, lock) = (prepared.id(), prepared.locked().map_err(ReplaceError::from)?);
+        let at = path.at(at.0, &at.1);
+        let leads_there =
+            || self.workspace.folders.check_still_leads_to(&at, &found).map_err(Stopped::Refused);
+        let put = prepared.put(&found.place, &replaces, Durability::None, leads_there);
+        if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
+            let new = NewFile { id, stamp: stamp_at(&found.place), _lock: lock };
+            self.done.push(Done::New { place: found.place, new });
+        }
+        put.map(drop)
+    }
+
+    /// Gives an entry that is to be deleted a hidden name, and checks then that all in it may go.
+    fn hide(
+        &mut self,
+        at: &Place,
+        path: &FilePath,
+        recursive: bool,
+        taken: Option<usize>,
+    ) -> Result<(), Stopped> {
+        let found = self.there(at, path, taken)?;
+        self.will_change(&found.place)?;
+        let id = id_of(&found.place)?;
+        let hidden = ResolvedPath { name: temporary::new_name(), stat: None, ..found.place.clone() };
+        let (is_folder, base) = (found.is_directory(), at.1.clone());
+        let done = |place, hidden| Done::Hidden { place, hidden, id, recursive, path: base };
+        self.rename(found.place, hidden.clone(), done)?;
+        if is_folder {
+            self.check_hidden(&hidden, recursive, &at.1, path).map_err(Stopped::Refused)?;
+        }
+        Ok(())
+    }
+
+    /// Checks a folder that is to be removed, now that nobody can put something into it by its path.
+    fn check_hidden(&self, hidden: &ResolvedPath, recursive: bool, at: &Path, path: &FilePath) -> Result<()> {
+        let changed = || Error::Changed { name: path.sent().into() };
+        let folder = hidden.open_folder().map_err(|_| changed())?;
+        if recursive {
+            let control = Control::new(std::time::Duration::from_secs(60));
+            let guard =
+                Guard::new(folder.as_fd(), at, self.workspace.folders.excludes(), &self.workspace.mounts);
+            let checked = guard.and_then(|guard| guard.check_tree(&control));
+            return checked.map_err(|problem| crate::workspace::relocate::refused(path, problem));
+        }
+        let entries = Dir::read_from(folder.as_fd()).map_err(|_| changed())?;
+        let is_itself = |name: &[u8]| matches!(name, b"." | b"..");
+        let is_other = |entry: sys::io::Result<sys::fs::DirEntry>| {
+            entry.is_ok_and(|entry| !is_itself(entry.file_name().to_bytes()))
+        };
+        if entries.into_iter().any(is_other) { Err(changed()) } else { Ok(()) }
+    }
+
+    /// Renames, and notes what is done as `done` has it, also if that is in doubt.
+    fn rename(
+        &mut self,
+        from: ResolvedPath,
+        to: ResolvedPath,
+        done: impl FnOnce(ResolvedPath, ResolvedPath) -> Done,
+    ) -> Result<(), Stopped> {
+        let renamed = rename_to_free(&from, &to);
+        if renamed.is_ok() {
+            self.done.push(done(ResolvedPath { stat: None, ..from }, to));
+        }
+        match renamed {
             Ok(Renamed::Moved) => Ok(()),
             Ok(Renamed::SourceKept) => Err(ReplaceError::Changed.into()),
-            Ok(Renamed::Unknown(errno)) => {
-                Err(ReplaceError::from(folder::fs::lost::in_doubt(&errno.into())).into())
-            }
+            Ok(Renamed::Unknown(errno)) => Err(ReplaceError::from(in_doubt(&errno.into())).into()),
             Err(Errno::EXIST) => Err(ReplaceError::Exists.into()),
             Err(errno) => Err(ReplaceError::from(in_use(errno)).into()),
         }
     }
 
     /// What is at a place now.
-    fn look(&self, at: &Place, path: &FilePath) -> Result<(Found, FilePath)> {
-        let at = path.at(at.0, &at.1);
-        let found = self.workspace.folders.find(&at, Want::Link, Freshness::Now)?;
-        found.check_not_excluded(&at)?;
-        match found.place.missing.is_empty() {
-            true => Ok((found, at)),
-            false => Err(Error::Changed { name: path.sent().into() }),
+    fn look(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
+        let found = self.workspace.folders.find_at(at, path, Want::Link).map_err(Stopped::Refused)?;
+        found.check_writable(path).map_err(Stopped::Refused)?;
+        if found.place.missing.is_empty() { Ok(found) } else { Err(ReplaceError::Changed.into()) }
+    }
+
+    /// The entry at a place, which must be the one that was planned.
+    fn there(&self, at: &Place, path: &FilePath, taken: Option<usize>) -> Result<Found, Stopped> {
+        let found = self.look(at, path)?;
+        let now = found.place.stat.as_ref().ok_or(ReplaceError::Changed)?;
+        let planned = taken.and_then(|taken| self.draft.taken.get(taken));
+        match planned.is_none_or(|planned| self.is_planned(now, planned)) {
+            true => Ok(found),
+            false => Err(ReplaceError::Changed.into()),
         }
     }
 
-    fn there(&self, at: &Place, path: &FilePath) -> Result<Found> {
-        let (found, _) = self.look(at, path)?;
-        if found.exists() { Ok(found) } else { Err(Error::Changed { name: path.sent().into() }) }
+    fn is_planned(&self, now: &Stat, planned: &Taken) -> bool {
+        let Some(then) = &planned.found.place.stat else { return false };
+        match self.replaced.get(&identity(then)) {
+            Some(new) => identity(now) == *new,
+            None if file_type(then) == FileType::RegularFile => {
+                FileStamp::of(now).same_content(&FileStamp::of(then))
+            }
+            None => identity(now) == identity(then),
+        }
     }
 
-    fn free(&self, at: &Place, path: &FilePath) -> Result<(Found, FilePath)> {
-        let (found, at) = self.look(at, path)?;
-        if found.exists() { Err(Error::Changed { name: path.sent().into() }) } else { Ok((found, at)) }
+    fn free(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
+        let found = self.look(at, path)?;
+        if found.exists() { Err(ReplaceError::Exists.into()) } else { Ok(found) }
     }
 
-    /// Takes everything back.
-    fn undo(&mut self) -> Result<()> {
-        self.show_again();
-        if take_back(std::mem::take(&mut self.done)) {
+    /// Opens the folder of `place` for the flush.
+    fn will_change(&mut self, place: &ResolvedPath) -> Result<(), Stopped> {
+        if self.workspace.options.durability == Durability::None {
             return Ok(());
         }
-        let left =
-            "some of the changes were made and could not be taken back: look before you send the call again";
+        let id = identity(&sys::fs::fstat(&place.dir).map_err(ReplaceError::from)?);
+        if !self.folders.contains_key(&id) {
+            self.folders.insert(id, open_to_flush(place).map_err(ReplaceError::from)?);
+        }
+        Ok(())
+    }
+
+    /// Takes everything back. An error if that fails.
+    fn undo(&mut self, reason: &Error) -> Result<()> {
+        let is_undone = take_back(std::mem::take(&mut self.done));
+        let folders: Vec<OwnedFd> = self.folders.drain().map(|(_, folder)| folder).collect();
+        if is_undone && flush(&folders).is_ok() {
+            return Ok(());
+        }
+        let reason = match reason {
+            Error::WriteFailed { source } => source.to_string(),
+            Error::Changed { name } => format!("another program changed '{name}'"),
+            _ => "a step failed".into(),
+        };
+        let left = format!(
+            "{reason}, and some of the changes before it could not be taken back: look before you send the call again"
+        );
         Err(Error::WriteFailed { source: io::Error::other(left) })
     }
 
-    /// Removes the second names of files that were not replaced.
-    fn show_again(&mut self) {
-        for (place, hidden) in self.hidden.drain(..) {
-            if !failpoint::crashed() {
-                temporary::remove(&place.dir, &hidden);
-            }
-        }
-    }
-
     /// Flushes the folders, then removes for good what was replaced or deleted.
-    fn finish(mut self, control: &Control) -> Result<()> {
-        let flushed = flush(&self.changed_folders()?);
+    fn finish(self, control: &Control) -> Result<()> {
+        let folders: Vec<OwnedFd> = self.folders.into_values().collect();
+        let flushed = flush(&folders);
         if failpoint::crashed() {
             return flushed;
         }
-        for done in std::mem::take(&mut self.done) {
-            match done {
-                Done::Replaced { place, hidden: Some(hidden), .. } => temporary::remove(&place.dir, &hidden),
-                Done::Hidden { hidden, .. } => self.workspace.remove_hidden(&hidden, control),
-                _ => {}
+        let mut left = 0;
+        for done in self.done {
+            if let Done::Hidden { hidden, recursive, path, .. } = done {
+                left += usize::from(!self.workspace.remove_hidden(&hidden, recursive, &path, control));
             }
+        }
+        if left > 0 {
+            let left = "all changes are made, but not everything in a deleted entry could be removed: the rest has a hidden name that \
+                begins with .file-editor-tmp-";
+            return flushed.and(Err(Error::WriteFailed { source: io::Error::other(left) }));
         }
         flushed
     }
+}
 
-    /// The folders in which a name has changed, each once.
-    fn changed_folders(&self) -> Result<Vec<OwnedFd>> {
-        if self.workspace.options.durability == Durability::None {
-            return Ok(Vec::new());
-        }
-        let mut folders: Vec<(_, OwnedFd)> = Vec::new();
-        for place in self.done.iter().flat_map(Done::places) {
-            let failed = |error: io::Error| Error::WriteFailed { source: error };
-            let id = sys::fs::fstat(&place.dir)
-                .map(|stat| identity(&stat))
-                .map_err(|errno| failed(errno.into()))?;
-            if folders.iter().all(|(known, _)| *known != id) {
-                folders.push((id, open_to_flush(place).map_err(failed)?));
-            }
-        }
-        Ok(folders.into_iter().map(|(_, folder)| folder).collect())
-    }
+fn stamp_at(place: &ResolvedPath) -> Option<FileStamp> {
+    place.restat().ok().flatten().map(|now| FileStamp::of(&now))
+}
+
+fn id_of(place: &ResolvedPath) -> Result<EntryId, Stopped> {
+    Ok(place.stat.as_ref().map(identity).ok_or(ReplaceError::Changed)?)
 }

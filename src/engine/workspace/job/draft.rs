@@ -23,8 +23,16 @@ pub(super) struct Draft<'o> {
     /// The numbers of those that are on the disk, by their places there.
     pub(super) on_disk: BTreeMap<Place, usize>,
     pub(super) steps: Vec<Step>,
-    /// What is on the disk and loses its place, with the path that named it.
-    pub(super) taken: Vec<(FilePath, Found)>,
+    /// What is on the disk and loses its place.
+    pub(super) taken: Vec<Taken>,
+}
+
+/// An entry on the disk that loses its place, as it was when that was planned.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// The path that leads to it.
+    pub(super) path: FilePath,
+    pub(super) found: Found,
 }
 
 /// A file whose content a job reads, changes or makes.
@@ -80,10 +88,10 @@ pub(super) enum Step {
     Folder { at: Place, path: FilePath },
     /// A new file, by its number.
     New { at: Place, path: FilePath, file: usize },
-    /// An entry has another place.
-    Moved { from: Place, to: Place, source: FilePath, target: FilePath },
-    /// An entry is gone.
-    Deleted { at: Place, path: FilePath },
+    /// An entry has another place. `taken`: its number in the draft, if it is on the disk.
+    Moved { from: Place, to: Place, source: FilePath, target: FilePath, taken: Option<usize> },
+    /// An entry is gone; a folder with all in it, if `recursive` is set.
+    Deleted { at: Place, path: FilePath, recursive: bool, taken: Option<usize> },
 }
 
 /// What is at a place after some steps.
@@ -110,12 +118,6 @@ impl Step {
 }
 
 impl<'o> Draft<'o> {
-    /// The path of the first change, for errors of all.
-    pub(super) fn first_name(&self) -> &str {
-        let changed = self.changed().map(|file| &file.path).next();
-        changed.or_else(|| self.steps.first().map(Step::path)).map_or("", FilePath::sent)
-    }
-
     /// What is at `place` after all steps so far.
     pub(super) fn before(&self, place: &Place) -> Before {
         let mut place = place.clone();
@@ -135,13 +137,14 @@ impl<'o> Draft<'o> {
         Before::OnDisk(place)
     }
 
-    /// Whether a step has put something at `place` or above it.
-    pub(super) fn has_made(&self, place: &Place) -> bool {
-        self.steps.iter().any(|step| match step {
-            Step::Folder { at, .. } | Step::New { at, .. } => below(place, at).is_some(),
-            Step::Moved { to, .. } => below(place, to).is_some(),
-            Step::Deleted { .. } => false,
-        })
+    /// Whether a step has changed what is at `place`, or a folder above it.
+    pub(super) fn has_changed(&self, place: &Place) -> bool {
+        self.before(place) != Before::OnDisk(place.clone())
+            || self.steps.iter().any(|step| match step {
+                Step::Folder { at, .. } | Step::New { at, .. } => below(place, at).is_some(),
+                Step::Moved { to, .. } => below(place, to).is_some(),
+                Step::Deleted { .. } => false,
+            })
     }
 
     /// Adds a file that is on the disk at this place. Returns its number.
@@ -151,9 +154,11 @@ impl<'o> Draft<'o> {
         self.files.len() - 1
     }
 
-    /// Forgets the changes of what is on the disk at `place`, and below it, because it will be gone.
+    /// Forgets the changes of files on the disk that are at `place` now, or below it, because they will be gone.
     pub(super) fn forget(&mut self, place: &Place) {
-        self.on_disk.retain(|at, _| below(at, place).is_none());
+        let is_kept = |at: &Place| self.after(at, 0).is_none_or(|now| below(&now, place).is_none());
+        let kept = self.on_disk.iter().filter(|(at, _)| is_kept(at));
+        self.on_disk = kept.map(|(at, file)| (at.clone(), *file)).collect();
     }
 
     /// The files on the disk whose content changes, by their places.
@@ -201,7 +206,7 @@ fn joined(folder: &Place, rest: &Path) -> Place {
 }
 
 /// The rest of `place` behind `folder`, if it is that place or below it.
-fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
+pub(super) fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
     (place.0 == folder.0).then(|| place.1.strip_prefix(&folder.1).ok()).flatten()
 }
 
@@ -220,7 +225,7 @@ mod tests {
     }
 
     fn moved(from: &str, to: &str) -> Step {
-        Step::Moved { from: at(from), to: at(to), source: path(from), target: path(to) }
+        Step::Moved { from: at(from), to: at(to), source: path(from), target: path(to), taken: None }
     }
 
     #[test]
@@ -239,7 +244,7 @@ mod tests {
     #[test]
     fn what_is_made_where_something_was_deleted_is_there() {
         let mut draft = Draft::default();
-        draft.steps.push(Step::Deleted { at: at("a"), path: path("a") });
+        draft.steps.push(Step::Deleted { at: at("a"), path: path("a"), recursive: true, taken: None });
         assert_eq!(draft.before(&at("a/x")), Before::Nothing);
         draft.steps.push(Step::Folder { at: at("a"), path: path("a") });
         draft.steps.push(Step::New { at: at("a/x"), path: path("a/x"), file: 3 });
@@ -247,6 +252,8 @@ mod tests {
         assert_eq!(draft.before(&at("a/x")), Before::New(3));
         draft.steps.push(moved("a", "b"));
         assert_eq!(draft.before(&at("b/x")), Before::New(3));
-        assert!(draft.has_made(&at("b/x")) && !draft.has_made(&at("c")));
+        assert!(
+            draft.has_changed(&at("b/x")) && draft.has_changed(&at("a/y")) && !draft.has_changed(&at("c"))
+        );
     }
 }

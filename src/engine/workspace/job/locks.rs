@@ -2,23 +2,26 @@
 //!
 //! In one order for all jobs, so that two of them never wait for each other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::take_back::EntryId;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use folder::fs::lock::{LockTurn, PathKey, PathLock};
 use folder::fs::resolve::file_type;
-use folder::fs::version::FileStamp;
+use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
 use folder::{Control, Error, FilePath, Result};
 use sys::fs::FileType;
 
 /// What keeps others from changing what a job changes.
 pub(super) struct Held<'w> {
+    _locks: Vec<PathLock>,
+    /// What is held, in the order of the keys, with the file that was locked. None: it is no file.
+    entries: Vec<(PathKey, Option<EntryId>)>,
     _turns: Vec<LockTurn<'w>>,
-    /// What is locked, in the order of the keys, and each file's state then. None: it is no file.
-    entries: Vec<(PathKey, Option<(PathLock, FileStamp)>)>,
 }
 
 impl Held<'_> {
@@ -27,9 +30,10 @@ impl Held<'_> {
         wanted.iter().all(|wanted| self.entry(&wanted.key).is_some())
     }
 
-    fn entry(&self, key: &PathKey) -> Option<Option<&FileStamp>> {
+    /// The file that was locked at a name.
+    fn entry(&self, key: &PathKey) -> Option<Option<EntryId>> {
         let at = self.entries.binary_search_by(|(held, _)| held.cmp(key)).ok()?;
-        Some(self.entries[at].1.as_ref().map(|(_, stamp)| stamp))
+        Some(self.entries[at].1)
     }
 }
 
@@ -42,63 +46,92 @@ struct Wanted<'d> {
     planned: Option<&'d Arc<OpenFile>>,
 }
 
+/// What has become of an entry since it was planned.
+#[derive(PartialEq, Eq)]
+enum State {
+    Current,
+    /// It is the same file with another content, or is elsewhere: plan again, while it is held.
+    Changed,
+    /// Another file is there, which is not held.
+    Replaced,
+}
+
 impl Wanted<'_> {
-    /// Whether it is still as it was planned on.
-    fn is_current(&self, workspace: &Workspace, held: &Held) -> Result<bool> {
-        if let (Some(planned), Some(Some(now))) = (self.planned, held.entry(&self.key))
-            && planned.stamp() != now
-        {
-            return Ok(false);
+    fn state(&self, workspace: &Workspace, held: &Held) -> Result<State> {
+        let now = self.found.place.restat().map_err(|errno| Error::read(self.path.sent(), errno))?;
+        let is_held = held.entry(&self.key).flatten().is_none_or(|id| now.as_ref().map(identity) == Some(id));
+        if !is_held {
+            return Ok(State::Replaced);
+        }
+        let planned = self.planned.map(|planned| *planned.stamp());
+        if planned.is_some_and(|planned| now.as_ref().map(FileStamp::of) != Some(planned)) {
+            return Ok(State::Changed);
         }
         match workspace.check_still_there(self.path, self.found) {
-            Err(Error::Changed { .. }) => Ok(false),
-            checked => checked.map(|()| true),
+            Err(Error::Changed { .. }) => Ok(State::Changed),
+            checked => checked.map(|()| State::Current),
         }
     }
 }
 
 impl Workspace {
-    /// Waits for all turns and locks that `draft` needs, unless they are held, and sets `held` to them. Whether nothing has changed since
-    /// `draft` was made. If not, what is held stays held, so that the next draft is made while nobody else can change its files.
+    /// Waits for all turns and locks that `draft` needs, unless they are held, and sets `held` to them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Changed`] if something has changed since `draft` was made. What is held stays held then, so that the next draft is made
+    /// while nobody else can change its files.
     pub(super) fn hold<'w>(
         &'w self,
         held: &mut Option<Held<'w>>,
         draft: &Draft,
         control: &Control,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let wanted = wanted(draft)?;
         if held.as_ref().is_none_or(|held| !held.covers(&wanted)) {
             // Before others are taken: in any other order two jobs could wait for each other.
             *held = None;
-            *held = self.lock_all(&wanted, control)?;
+            *held = Some(self.lock_all(&wanted, control)?);
         }
-        let Some(held) = held else { return Ok(false) };
+        let Some(holding) = held else { return Ok(()) };
         for wanted in &wanted {
-            if !wanted.is_current(self, held)? {
-                return Ok(false);
+            let state = wanted.state(self, holding)?;
+            if state == State::Current {
+                continue;
             }
+            if state == State::Replaced {
+                *held = None;
+            }
+            return Err(Error::Changed { name: wanted.path.sent().into() });
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// `None` if an entry was replaced meanwhile.
-    fn lock_all(&self, wanted: &[Wanted], control: &Control) -> Result<Option<Held<'_>>> {
+    fn lock_all(&self, wanted: &[Wanted], control: &Control) -> Result<Held<'_>> {
         let until = control.lock_deadline();
         let turn = |one: &Wanted| self.take_turn(None, &one.found.place, one.path.sent(), until, control);
-        let turns = wanted.iter().map(turn).collect::<Result<_>>()?;
-        let mut entries = Vec::new();
+        let _turns = wanted.iter().map(turn).collect::<Result<_>>()?;
+        let (mut entries, mut locks): (Vec<(PathKey, Option<EntryId>)>, Vec<PathLock>) = Default::default();
+        let mut known = HashMap::new();
         for Wanted { key, found, path, .. } in wanted {
-            let is_file = found.place.stat.as_ref().map(file_type) == Some(FileType::RegularFile);
-            let lock = match is_file {
-                false => None,
-                true => match self.lock_file(found, path, true, until, control)? {
-                    Some((lock, file)) => Some((lock, *file.stamp())),
-                    None => return Ok(None),
-                },
+            let stat = found.place.stat.as_ref().filter(|stat| file_type(stat) == FileType::RegularFile);
+            let id = match stat.map(identity) {
+                None => None,
+                // Several names of one file have one lock.
+                Some(id) if known.contains_key(&id) => known.get(&id).copied(),
+                Some(id) => {
+                    let locked = self.lock_file(found, path, true, until, control)?;
+                    let (lock, file) = locked.ok_or_else(|| Error::Changed { name: path.sent().into() })?;
+                    locks.push(lock);
+                    // Another file may be there since it was planned.
+                    let now = (file.stamp().dev, file.stamp().ino);
+                    known.insert(id, now);
+                    Some(now)
+                }
             };
-            entries.push((key.clone(), lock));
+            entries.push((key.clone(), id));
         }
-        Ok(Some(Held { _turns: turns, entries }))
+        Ok(Held { _locks: locks, entries, _turns })
     }
 }
 
@@ -106,7 +139,7 @@ impl Workspace {
 fn wanted<'d>(draft: &'d Draft) -> Result<Vec<Wanted<'d>>> {
     let changed =
         draft.changed().filter_map(|file| Some((file.found.as_ref()?, &file.path, file.base.as_ref())));
-    let taken = draft.taken.iter().map(|(path, found)| (found, path, None));
+    let taken = draft.taken.iter().map(|taken| (&taken.found, &taken.path, None));
     let mut all = Vec::new();
     for (found, path, planned) in changed.chain(taken) {
         let dir = sys::fs::fstat(&found.place.dir).map_err(|errno| Error::read(path.sent(), errno))?;

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use self::draft::{Draft, Step};
+use self::locks::Held;
 use self::plan::Planner;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Workspace};
@@ -17,7 +18,9 @@ use text::splice::EditPlan;
 mod commit;
 mod draft;
 mod locks;
+mod names;
 mod plan;
+mod spots;
 mod stage;
 mod take_back;
 #[cfg(test)]
@@ -131,27 +134,36 @@ impl Workspace {
         control: &Control,
         mut describe: impl FnMut(JobChange) -> T,
     ) -> Result<Vec<T>, JobError> {
-        let mut held = None;
+        let (mut held, mut changed) = (None, String::new());
         for _ in 0..ATTEMPTS {
             control.check()?;
-            let mut draft = Draft::default();
-            let refused = match (Planner { workspace: self, control, draft: &mut draft }).plan(operations) {
-                Err(Error::Changed { .. }) => continue,
-                refused => refused?,
-            };
-            if !refused.is_empty() {
-                return Err(JobError::Refused(refused));
-            }
-            let described = match self.described(&draft, &mut describe) {
-                Err(Error::Changed { .. }) => continue,
-                described => described?,
-            };
-            if dry_run || self.carry_out(&mut held, &draft, control)? {
-                return Ok(described);
+            match self.try_job(operations, dry_run, &mut held, control, &mut describe) {
+                Err(JobError::Failed(Error::Changed { name })) => changed = name,
+                done => return done,
             }
         }
-        let name = operations.first().map_or("", |operation| operation.path().sent());
-        Err(JobError::Failed(Error::Changed { name: name.into() }))
+        Err(JobError::Failed(Error::Changed { name: changed }))
+    }
+
+    /// One attempt. [`Error::Changed`] if another one may succeed.
+    fn try_job<'w, T>(
+        &'w self,
+        operations: &mut [Operation],
+        dry_run: bool,
+        held: &mut Option<Held<'w>>,
+        control: &Control,
+        describe: &mut impl FnMut(JobChange) -> T,
+    ) -> Result<Vec<T>, JobError> {
+        let mut draft = Draft::default();
+        let refused = (Planner { workspace: self, control, draft: &mut draft }).plan(operations)?;
+        if !refused.is_empty() {
+            return Err(JobError::Refused(refused));
+        }
+        let described = self.described(&draft, describe)?;
+        if !dry_run && !draft.changes_nothing() {
+            self.carry_out(held, &draft, control)?;
+        }
+        Ok(described)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
 use folder::fs::atomic::{PreparedFile, Replaces};
 use folder::fs::view::OpenFile;
-use folder::{Control, Error};
+use folder::{Control, Error, FilePath};
 use sys::fd::OwnedFd;
 use sys::fs::Mode;
 
@@ -30,19 +30,28 @@ pub(super) struct Replacement<'d> {
 }
 
 impl Workspace {
-    pub(super) fn stage<'d>(&self, draft: &'d Draft<'d>, control: &Control) -> Result<Staged<'d>, Stopped> {
+    pub(super) fn stage<'d>(
+        &self,
+        draft: &'d Draft<'d>,
+        control: &Control,
+    ) -> Result<Staged<'d>, Box<(FilePath, Stopped)>> {
+        let failed = |file: &DraftFile| {
+            let path = file.path.clone();
+            move |stopped| Box::new((path, stopped))
+        };
         let mut staged = Staged::default();
         for file in draft.changed() {
             let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
             let replaces = Replaces::File(old);
-            let new = self.staged(file, &found.place.dir, &replaces, control)?;
+            let new = self.staged(file, &found.place.dir, &replaces, control).map_err(failed(file))?;
             staged.replacements.push(Replacement { file, found, old: old.clone(), new });
         }
         for step in &draft.steps {
             let Step::New { file: number, .. } = step else { continue };
             let file = &draft.files[*number];
             let Some(dir) = &file.beside else { continue };
-            staged.new.push((*number, self.staged(file, dir, &self.as_new(file), control)?));
+            let new = self.staged(file, dir, &self.as_new(file), control).map_err(failed(file))?;
+            staged.new.push((*number, new));
         }
         Ok(staged)
     }

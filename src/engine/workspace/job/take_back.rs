@@ -3,15 +3,17 @@
 //! What a change replaces or deletes keeps a second, hidden name until the job is done.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::ResolvedPath;
-use folder::fs::version::identity;
+use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
 use folder::fs::{failpoint, temporary};
+use sys::fd::OwnedFd;
 use sys::fs::AtFlags;
 use sys::io::Errno;
 
@@ -21,15 +23,55 @@ pub(super) type EntryId = (u64, u64);
 /// A step that was carried out.
 pub(super) enum Done {
     /// The file at a place has other content. The old file has the hidden name, or is only open.
-    Replaced { place: ResolvedPath, new: EntryId, old: Arc<OpenFile>, hidden: Option<OsString> },
+    Replaced { place: ResolvedPath, new: NewFile, old: Arc<OpenFile>, hidden: Option<Hidden> },
     /// A file is new.
-    New { place: ResolvedPath, id: EntryId },
+    New { place: ResolvedPath, new: NewFile },
     /// A folder is new.
     Folder { place: ResolvedPath },
-    /// An entry has another name.
-    Moved { from: ResolvedPath, to: ResolvedPath },
-    /// An entry has a hidden name only.
-    Hidden { place: ResolvedPath, hidden: ResolvedPath },
+    /// An entry has another name, or may have it.
+    Moved { from: ResolvedPath, to: ResolvedPath, id: EntryId },
+    /// An entry has a hidden name only, or may have it. `recursive`: also a folder that is not empty.
+    Hidden {
+        place: ResolvedPath,
+        hidden: ResolvedPath,
+        id: EntryId,
+        recursive: bool,
+        path: std::path::PathBuf,
+    },
+}
+
+/// A second, hidden name of a file. It goes when this is dropped.
+pub(super) struct Hidden {
+    /// The folder that has it.
+    pub(super) dir: Arc<OwnedFd>,
+    pub(super) name: OsString,
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if !failpoint::crashed() {
+            temporary::remove(&self.dir, &self.name);
+        }
+    }
+}
+
+/// A file that was put in place. It is locked until this is dropped, so that no other server changes it before all is done.
+pub(super) struct NewFile {
+    pub(super) id: EntryId,
+    /// Its state right after that.
+    pub(super) stamp: Option<FileStamp>,
+    pub(super) _lock: File,
+}
+
+impl NewFile {
+    /// Whether it is still at `place`, as it was put there. Another program may have put its own file there, or written to it.
+    fn is_untouched(&self, place: &ResolvedPath) -> io::Result<bool> {
+        let now = place.restat()?;
+        Ok(now.is_some_and(|now| {
+            identity(&now) == self.id
+                && self.stamp.is_none_or(|stamp| FileStamp::of(&now).same_content(&stamp))
+        }))
+    }
 }
 
 /// Takes the steps back, the last first. False if something could not be taken back.
@@ -42,51 +84,32 @@ pub(super) fn take_back(done: Vec<Done>) -> bool {
 }
 
 impl Done {
-    /// Places in the folders in which a name has changed.
-    pub(super) fn places(&self) -> impl Iterator<Item = &ResolvedPath> {
-        let (place, other) = match self {
-            Done::Replaced { place, .. }
-            | Done::New { place, .. }
-            | Done::Folder { place }
-            | Done::Hidden { place, .. } => (place, None),
-            Done::Moved { from, to } => (from, Some(to)),
-        };
-        [place].into_iter().chain(other)
-    }
-
     fn take_back(self) -> io::Result<()> {
         match self {
-            Done::Replaced { place, new, old, hidden } => restore(&place, new, &old, hidden),
-            Done::New { place, id } => match place.restat()? {
-                // Another program may have put its own file there.
-                Some(now) if identity(&now) == id => {
-                    gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty()))
-                }
-                _ => Ok(()),
+            Done::Replaced { place, new, old, hidden } => match new.is_untouched(&place)? {
+                true => restore(&place, &old, hidden),
+                false => Err(theirs()),
+            },
+            Done::New { place, new } => match new.is_untouched(&place)? {
+                true => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())),
+                false => Err(theirs()),
             },
             Done::Folder { place } => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)),
-            Done::Moved { from, to } => renamed_back(&to, &from),
-            Done::Hidden { place, hidden } => renamed_back(&hidden, &place),
+            Done::Moved { from, to, id } => renamed_back(&to, &from, id),
+            Done::Hidden { place, hidden, id, .. } => renamed_back(&hidden, &place, id),
         }
     }
 }
 
-/// Puts the old file at its place again, unless another program has put something there.
-fn restore(
-    place: &ResolvedPath,
-    new: EntryId,
-    old: &Arc<OpenFile>,
-    hidden: Option<OsString>,
-) -> io::Result<()> {
-    let is_ours = place.restat()?.is_some_and(|now| identity(&now) == new);
+fn theirs() -> io::Error {
+    io::Error::other("another program has changed it meanwhile")
+}
+
+/// Puts the old file at its place again.
+fn restore(place: &ResolvedPath, old: &Arc<OpenFile>, hidden: Option<Hidden>) -> io::Result<()> {
     match hidden {
-        Some(hidden) if is_ours => Ok(sys::fs::renameat(&place.dir, &hidden, &place.dir, &place.name)?),
-        Some(hidden) => {
-            temporary::remove(&place.dir, &hidden);
-            Ok(())
-        }
-        None if is_ours => rewrite(place, old),
-        None => Ok(()),
+        Some(hidden) => Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?),
+        None => rewrite(place, old),
     }
 }
 
@@ -94,22 +117,29 @@ fn restore(
 fn rewrite(place: &ResolvedPath, old: &Arc<OpenFile>) -> io::Result<()> {
     let failed = |failure: ReplaceError| match failure {
         ReplaceError::Io(error) | ReplaceError::InPlace(error) => error,
-        _ => io::Error::other("the file was changed meanwhile"),
+        ReplaceError::Changed | ReplaceError::Exists => theirs(),
     };
-    let now = place.open().ok().flatten().ok_or_else(|| io::Error::other("the file cannot be opened"))?;
+    let now = place.open().ok().flatten().ok_or_else(theirs)?;
     let mut again = AtomicFile::create(&place.dir)?;
     again.copy_from(old, |_| Ok(()))?;
-    again.flush()?;
     let committed =
         again.commit(place, &Replaces::File(&now), Durability::Full, || Ok::<(), ReplaceError>(()));
     committed.map(drop).map_err(failed)
 }
 
-fn renamed_back(from: &ResolvedPath, to: &ResolvedPath) -> io::Result<()> {
-    let from = ResolvedPath { stat: from.restat()?, ..from.clone() };
-    match rename_to_free(&from, to)? {
-        Renamed::Moved => Ok(()),
-        _ => Err(io::Error::other("the entry may have two names")),
+/// Gives the entry `id` its name `to` again, if it has the name `from`.
+fn renamed_back(from: &ResolvedPath, to: &ResolvedPath, id: EntryId) -> io::Result<()> {
+    let at = |place: &ResolvedPath| place.restat().map(|stat| stat.filter(|stat| identity(stat) == id));
+    match (at(from)?, at(to)?) {
+        (None, Some(_)) => Ok(()),
+        (Some(stat), _) => {
+            let from = ResolvedPath { stat: Some(stat), ..from.clone() };
+            match rename_to_free(&from, &ResolvedPath { stat: None, ..to.clone() })? {
+                Renamed::Moved => Ok(()),
+                Renamed::SourceKept | Renamed::Unknown(_) => Err(io::Error::other("it may have two names")),
+            }
+        }
+        (None, None) => Err(theirs()),
     }
 }
 

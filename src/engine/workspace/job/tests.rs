@@ -355,3 +355,112 @@ fn every_operation_that_does_not_fit_is_told_and_a_folder_in_the_way_names_the_p
     assert_eq!(*occupant, Occupant::Folder { inside: Some("d/a".into()) });
     assert_eq!(on_disk(dir.path()), before_the_job());
 }
+
+#[test]
+fn a_file_that_was_moved_out_of_a_deleted_folder_keeps_its_edit() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &before_the_job());
+    let ops = [Op::Append("d/x", "more\n"), Op::Move("d/x", "y"), Op::Delete("d", true)];
+    run(&open(dir.path()), &ops).unwrap();
+    assert_eq!(std::fs::read_to_string(dir.path().join("y")).unwrap(), "X\nmore\n");
+    assert!(!dir.path().join("d").exists());
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf_8_is_used_by_its_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = <std::ffi::OsStr as sys::ffi::OsStrExt>::from_bytes(b"caf\xe9");
+    std::fs::create_dir(dir.path().join(name)).unwrap();
+    std::fs::write(dir.path().join(name).join("a"), "A\n").unwrap();
+    let workspace = open(dir.path());
+    run(&workspace, &[Op::Content("caf\\xe9/new", "new\n"), Op::Append("caf\\xe9/a", "more\n")]).unwrap();
+    run(&workspace, &[Op::Move("caf\\xe9/a", "a"), Op::Move("caf\\xe9", "b")]).unwrap();
+    let expected = tree(&[("a", "A\nmore\n"), ("b/new", "new\n")], &["b"]);
+    assert_eq!(on_disk(dir.path()), expected);
+}
+
+#[test]
+fn a_link_that_was_deleted_is_not_followed_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &before_the_job());
+    sys::testing::symlink("a", dir.path().join("l")).unwrap();
+    sys::testing::symlink("d", dir.path().join("ld")).unwrap();
+    let workspace = open(dir.path());
+    let ops = [
+        Op::Delete("l", false),
+        Op::Content("l", "new\n"),
+        Op::Delete("ld", false),
+        Op::Content("ld/x", "new\n"),
+    ];
+    run(&workspace, &ops).unwrap();
+    let read = |path: &str| std::fs::read_to_string(dir.path().join(path)).unwrap();
+    assert_eq!([read("a"), read("l"), read("d/x"), read("ld/x")], ["A\n", "new\n", "X\n", "new\n"]);
+    sys::testing::symlink("../a", dir.path().join("d/l")).unwrap();
+    let refused = run(&workspace, &[Op::Move("d", "s/d"), Op::Append("s/d/l", "more")]);
+    assert!(matches!(&refused, Err(JobError::Refused(told)) if told.len() == 1), "{refused:?}");
+}
+
+#[test]
+fn what_another_program_puts_into_a_folder_that_is_deleted_as_empty_stays() {
+    for step in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), &tree(&[("a", "A\n")], &["d"]));
+        let (workspace, theirs) = (open(dir.path()), dir.path().join("d/theirs"));
+        let ops = [Op::Append("a", "more\n"), Op::Delete("d", false)];
+        let act = move || drop(std::fs::write(&theirs, "theirs"));
+        let mut done = None;
+        if !failpoint::meddle_at(step, act, || done = Some(run(&workspace, &ops))) {
+            break;
+        }
+        let found = on_disk(dir.path());
+        if found.contains_key("d") {
+            assert_eq!(found, tree(&[("a", "A\n"), ("d/theirs", "theirs")], &["d"]), "step {step}: {done:?}");
+            assert!(done.unwrap().is_err(), "step {step}");
+        }
+    }
+}
+
+#[test]
+fn two_names_of_one_file_are_two_files_after_a_job_that_changes_both() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &before_the_job());
+    std::fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
+    let started = std::time::Instant::now();
+    run(&open(dir.path()), &[Op::Append("a", "1\n"), Op::Append("b", "2\n"), Op::Append("d/x", "3\n")])
+        .unwrap();
+    let read = |path: &str| std::fs::read_to_string(dir.path().join(path)).unwrap();
+    assert_eq!([read("a"), read("b")], ["A\n1\n", "A\n2\n"]);
+    assert!(started.elapsed() < Duration::from_secs(30), "it does not wait for itself");
+    assert!(!on_disk(dir.path()).keys().any(|path| path.contains(".file-editor")));
+}
+
+#[test]
+fn a_job_beside_a_program_that_saves_once_is_done_at_the_next_attempt() {
+    for step in 1..12 {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), &before_the_job());
+        let (workspace, path) = (open(dir.path()), dir.path().join("d/x"));
+        let act = move || std::fs::write(path, "theirs, and longer\n").unwrap();
+        let ops = [Op::Append("a", "more\n"), Op::Append("d/x", "more\n")];
+        let mut done = None;
+        assert!(failpoint::meddle_at(step, act, || done = Some(run(&workspace, &ops))));
+        let text = std::fs::read_to_string(dir.path().join("d/x")).unwrap();
+        let expected = ["theirs, and longer\nmore\n", "theirs, and longer\n"];
+        assert!(
+            done.as_ref().unwrap().is_ok() && expected.contains(&&*text),
+            "step {step}: {done:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_excluded_in_a_folder_is_not_uncovered_by_a_move_to_where_a_file_was_in_the_way() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &tree(&[("a/key", "secret"), ("b", "B")], &["a"]));
+    let excludes = folder::Excludes::new(["/a/key"]).unwrap();
+    let options = WorkspaceOptions { names: NamePolicy::Paths, excludes, ..WorkspaceOptions::default() };
+    let workspace = Workspace::open(&[dir.path().into()], options).unwrap();
+    let refused = run(&workspace, &[Op::Delete("b", false), Op::Move("a", "b/a")]);
+    assert!(matches!(&refused, Err(JobError::Refused(_))), "{refused:?}");
+    assert!(dir.path().join("a/key").exists());
+}

@@ -1,0 +1,223 @@
+//! Plans the operations of a job that change names: moves, copies, deletions.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::Place;
+use super::draft::{Before, DraftFile, Step, Taken, below};
+use super::plan::Planner;
+use super::spots::{Entry, Spot};
+use crate::workspace::found::{Want, refused};
+use crate::workspace::relocate;
+use folder::fs::remove::{Guard, check_nothing_excluded};
+use folder::fs::resolve::file_type;
+use folder::{Error, FilePath, Occupant, Result};
+use sys::fd::AsFd;
+use sys::ffi::OsStrExt;
+use sys::fs::{Access, Dir, FileType};
+
+impl<'o> Planner<'_, 'o> {
+    pub(super) fn move_entry(&mut self, path: &FilePath, to: &FilePath) -> Result<()> {
+        let (from, spot) = self.spot(path, Want::Entry)?;
+        let (target, occupant) = self.target(to, &from)?;
+        if target == from && !matches!(spot, Spot::Free(_)) {
+            return Ok(());
+        }
+        if below(&target, &from).is_some() {
+            return Err(refuse_target("it cannot be moved into itself"));
+        }
+        if !matches!(occupant, Spot::Free(_)) {
+            return Err(self.occupied((occupant, target.0), (path, from.0), to));
+        }
+        let beside = self.beside(&target, to)?;
+        if let Spot::OnDisk(entry) = &spot {
+            self.check_uncovers_nothing(entry, &target, to)?;
+            let device = |folder| sys::fs::fstat(folder).map(|stat| stat.st_dev).ok();
+            if device(entry.found.place.dir.as_fd()) != device(beside.as_fd()) {
+                return Err(refuse_target(
+                    "it is on another file system; copy the file by copy_to, and delete it by another edit",
+                ));
+            }
+        }
+        let taken = self.take(path, spot)?;
+        self.make_parents(&target, to)?;
+        let (source, target_path) = (path.clone(), to.clone());
+        self.draft.steps.push(Step::Moved { from, to: target, source, target: target_path, taken });
+        Ok(())
+    }
+
+    pub(super) fn copy(&mut self, path: &FilePath, to: &FilePath) -> Result<()> {
+        let (from, spot) = self.spot(path, Want::File)?;
+        let copy = match spot {
+            Spot::New(file) => self.draft.files[file].copied(to),
+            Spot::Folder => return Err(Error::IsAFolder { name: path.sent().into() }),
+            Spot::Free(_) => return Err(missing(path)),
+            Spot::OnDisk(entry) => match self.draft.on_disk.get(&entry.at) {
+                Some(file) => self.draft.files[*file].copied(to),
+                None => self.copy_of(&entry.path, to)?,
+            },
+        };
+        let (target, spot) = self.target(to, &from)?;
+        match spot {
+            _ if target == from => Ok(()),
+            Spot::Free(_) => self.add_new(target, to, copy),
+            occupant => Err(self.occupied((occupant, target.0), (path, from.0), to)),
+        }
+    }
+
+    /// A copy of a file on the disk that the job has not named so far.
+    fn copy_of(&self, path: &FilePath, to: &FilePath) -> Result<DraftFile<'o>> {
+        // What is kept from readers is not copied.
+        let readable = self.workspace.find(path, self.control)?;
+        let opened = self.workspace.open_place(&readable.place, path.sent(), self.control)?;
+        let changed = || Error::Changed { name: path.sent().into() };
+        let file = opened.ok_or_else(changed)?;
+        // A write that is running already would not show in the file's times.
+        self.workspace.before_version(&file, self.control)?.ok_or_else(changed)?;
+        let mode = sys::fs::mode(file.stat().st_mode & 0o777).difference(self.workspace.umask);
+        Ok(DraftFile { base: Some(file), mode: Some(mode), any_size: true, ..DraftFile::new(to) })
+    }
+
+    pub(super) fn delete(&mut self, path: &FilePath, recursive: bool) -> Result<()> {
+        let (at, spot) = self.spot(path, Want::Link)?;
+        let is_folder = match &spot {
+            Spot::OnDisk(entry) => entry.found.is_directory(),
+            spot => matches!(spot, Spot::Folder),
+        };
+        if is_folder && !recursive {
+            self.check_empty(&at, &spot, path)?;
+        }
+        if let Spot::OnDisk(entry) = &spot
+            && is_folder
+        {
+            self.check_tree(entry)?;
+        }
+        let taken = self.take(path, spot)?;
+        self.draft.forget(&at);
+        self.draft.steps.push(Step::Deleted { at, path: path.clone(), recursive, taken });
+        Ok(())
+    }
+
+    /// Notes that the entry at a spot loses its place. Returns its number among those on the disk.
+    fn take(&mut self, path: &FilePath, spot: Spot) -> Result<Option<usize>> {
+        match spot {
+            Spot::New(_) | Spot::Folder => Ok(None),
+            Spot::Free(Some(found)) => Err(self.workspace.not_found(&found, path, self.control)),
+            Spot::Free(None) => Err(missing(path)),
+            Spot::OnDisk(Entry { found, path: on_disk, .. }) => {
+                self.workspace.check_taken(&found, path)?;
+                if found.place.stat.as_ref().map(file_type) == Some(FileType::RegularFile)
+                    && found
+                        .place
+                        .allows(Access::WRITE_OK)
+                        .map_err(|errno| Error::write(path.sent(), errno))?
+                        == Some(false)
+                {
+                    return Err(Error::PermissionDenied { name: path.sent().into() });
+                }
+                self.draft.taken.push(Taken { path: on_disk, found });
+                Ok(Some(self.draft.taken.len() - 1))
+            }
+        }
+    }
+
+    /// Refuses to move a folder to where something that is excluded in it would not be, or something else would.
+    fn check_uncovers_nothing(&self, entry: &Entry, target: &Place, to: &FilePath) -> Result<()> {
+        let (excludes, is_folder) = (self.workspace.folders.excludes(), entry.found.is_directory());
+        if excludes.hides(&target.1, is_folder) {
+            return Err(Error::Excluded { name: to.sent().into() });
+        }
+        if excludes.is_empty() || !is_folder {
+            return Ok(());
+        }
+        let folder =
+            entry.found.place.open_folder().map_err(|refusal| refused(entry.path.sent(), refusal))?;
+        check_nothing_excluded(folder.as_fd(), &entry.at.1, &target.1, excludes, self.control)
+            .map_err(|problem| relocate::refused(&entry.path, problem))
+    }
+
+    /// Checks that everything in a folder may be deleted.
+    fn check_tree(&self, Entry { found, path, at }: &Entry) -> Result<()> {
+        let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
+        let (excludes, mounts) = (self.workspace.folders.excludes(), &self.workspace.mounts);
+        let guard = Guard::new(folder.as_fd(), &at.1, excludes, mounts);
+        guard
+            .and_then(|guard| guard.check_tree(self.control))
+            .map_err(|problem| relocate::refused(path, problem))
+    }
+
+    /// Checks that a folder will hold nothing.
+    fn check_empty(&self, at: &Place, spot: &Spot, path: &FilePath) -> Result<()> {
+        let not_empty = || Error::NotEmpty { name: path.sent().into(), removed: 0 };
+        let is_inside = |place: &Place| place != at && below(place, at).is_some();
+        let made = |step: &Step| match step {
+            Step::Folder { at, .. } | Step::New { at, .. } | Step::Moved { to: at, .. } => {
+                is_inside(at) && self.draft.before(at) != Before::Nothing
+            }
+            Step::Deleted { .. } => false,
+        };
+        if self.draft.steps.iter().any(made) {
+            return Err(not_empty());
+        }
+        let Spot::OnDisk(Entry { found, .. }) = spot else { return Ok(()) };
+        let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
+        let failed = |errno| Error::read(path.sent(), errno);
+        for entry in Dir::read_from(folder.as_fd()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = Path::new(OsStr::from_bytes(entry.file_name().to_bytes()));
+            if ![Path::new("."), Path::new("..")].contains(&name)
+                && self.draft.before(&(at.0, at.1.join(name))) != Before::Nothing
+            {
+                return Err(not_empty());
+            }
+        }
+        Ok(())
+    }
+
+    /// The place at `to`, where the entry at `from` is to be, and what is there. A relative path is one in the same served folder.
+    fn target(&self, to: &FilePath, from: &Place) -> Result<(Place, Spot)> {
+        let (place, spot) = self.spot(to, Want::Link)?;
+        match spot {
+            Spot::Free(_) if to.folder().is_none() && place.0 != from.0 => {
+                let beside = self.spot(&to.in_folder(from.0), Want::Link);
+                beside.map_err(|error| self.workspace.with_folder_elsewhere(error, to, from.0))
+            }
+            spot => Ok((place, spot)),
+        }
+    }
+
+    /// The error for what the served folder `there` has at `to`, where the entry at `path` of the folder `source` was to go.
+    fn occupied(
+        &self,
+        (occupant, there): (Spot, usize),
+        (path, source): (&FilePath, usize),
+        to: &FilePath,
+    ) -> Error {
+        let is_folder = match &occupant {
+            Spot::OnDisk(entry) => entry.found.is_directory(),
+            other => matches!(other, Spot::Folder),
+        };
+        let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
+        let elsewhere = self.workspace.elsewhere_than(to, source, there, is_folder);
+        let occupant = elsewhere.unwrap_or_else(|| match name {
+            Some(name) if is_folder => inside(to, &name),
+            _ => Occupant::File { at: self.workspace.path_in(there, to) },
+        });
+        Error::Exists { name: to.sent().into(), occupant }
+    }
+}
+
+pub(super) fn missing(path: &FilePath) -> Error {
+    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None }
+}
+
+fn refuse_target(problem: &str) -> Error {
+    Error::InvalidArguments { at: "move_to".into(), problem: problem.into() }
+}
+
+/// The folder at `to`, in which an entry could have the name `name`.
+fn inside(to: &FilePath, name: &str) -> Occupant {
+    let folder = to.sent().trim_end_matches('/');
+    let inside = if matches!(folder, "" | ".") { name.to_owned() } else { format!("{folder}/{name}") };
+    Occupant::Folder { inside: Some(inside) }
+}
