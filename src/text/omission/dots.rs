@@ -3,7 +3,9 @@
 //! Dots alone may be code (`...` is a statement in Python), a mark (YAML) or prose. They leave text out if the lines around them are the
 //! old ones and real lines stood between those.
 
-use super::Comment;
+use std::collections::HashSet;
+
+use super::{Comment, LOOKED_FOR};
 
 /// The first line of `new_text` that is only dots in place of lines of `replaced`, and is no line of that itself.
 pub(super) fn dots_for_lines<'t>(new_text: &'t str, replaced: &str) -> Option<&'t str> {
@@ -12,6 +14,7 @@ pub(super) fn dots_for_lines<'t>(new_text: &'t str, replaced: &str) -> Option<&'
     let mut places = (0..new.len()).filter(at).peekable();
     places.peek()?;
     let old: Vec<&str> = replaced.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let kept: HashSet<&str> = new.iter().map(|line| line.trim()).collect();
     let stand_for = |number: &usize| {
         let line = new.get(*number).copied().unwrap_or_default();
         let before = number.checked_sub(1).and_then(|number| new.get(number));
@@ -21,9 +24,10 @@ pub(super) fn dots_for_lines<'t>(new_text: &'t str, replaced: &str) -> Option<&'
         }
         let [before, behind] = [before, behind].map(|line| line.map(|line| line.trim()));
         let left_out = between(&old, before, behind);
-        !old.contains(&line.trim()) && left_out.iter().any(|old| !new.iter().any(|new| new.trim() == *old))
+        !old.contains(&line.trim()) && left_out.iter().any(|old| !kept.contains(old))
     };
-    places.find(stand_for).and_then(|number| new.get(number)).map(|line| line.trim())
+    // Each is looked for in all old lines. A text with more of them is one about such lines.
+    places.take(LOOKED_FOR).find(stand_for).and_then(|number| new.get(number)).map(|line| line.trim())
 }
 
 /// Whether a line is only dots, in a comment or not.

@@ -49,12 +49,12 @@ impl Argument for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::arguments::tests::options_from_one;
+    use crate::tools::LineBase;
+    use crate::tools::arguments::tests::read;
 
     #[test]
     fn lines_are_taken_in_the_usual_forms_and_nothing_else() {
-        let read =
-            |json: &str| Value::arguments(json, options_from_one()).and_then(|value| Span::read(&value));
+        let read = |json: &str| read::<Span>(json, LineBase::One);
         for (json, first, last) in
             [("\"12-14\"", 11, 13), ("7", 6, 6), ("\"7\"", 6, 6), ("\"L3-L5\"", 2, 4), ("\" 1 : 2 \"", 0, 1)]
         {

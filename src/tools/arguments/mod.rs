@@ -91,4 +91,4 @@ pub fn name_as_sent(arguments: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

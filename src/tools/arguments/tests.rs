@@ -49,7 +49,7 @@ fn options(base: LineBase, names: NamePolicy, folders: &FolderPaths) -> ParseOpt
     ParseOptions { base, names, paths: false, folders, limit: None, create_if_missing: true, offered }
 }
 
-fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
+pub(crate) fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
     T::read(&Value::arguments(json, options(base, NamePolicy::Portable, &FolderPaths::default()))?)
 }
 

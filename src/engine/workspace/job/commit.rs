@@ -1,6 +1,7 @@
 //! Puts what a job has prepared in place: contents first, then names in the order of the operations.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -342,8 +343,8 @@ impl Commit<'_> {
             return Ok(());
         }
         let id = identity(&sys::fs::fstat(&place.dir).map_err(ReplaceError::from)?);
-        if !self.folders.contains_key(&id) {
-            self.folders.insert(id, open_to_flush(place).map_err(ReplaceError::from)?);
+        if let Entry::Vacant(folder) = self.folders.entry(id) {
+            folder.insert(open_to_flush(place).map_err(ReplaceError::from)?);
         }
         Ok(())
     }
