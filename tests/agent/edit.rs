@@ -178,7 +178,7 @@ fn what_is_in_the_way_missing_or_kept_is_refused_and_a_move_onto_itself_changes_
     for (one, part) in [
         (json!({ "path": "a", "move_to": "d" }), "give the destination \"d/a\""),
         (json!({ "path": "a", "move_to": "d/b" }), "'d/b' exists already"),
-        (json!({ "path": "d", "move_to": "d/e" }), "a folder cannot be moved into itself"),
+        (json!({ "path": "d", "move_to": "d/e" }), "it cannot be moved into itself"),
         (json!({ "path": "d", "delete": true }), "Pass recursive: true"),
         (json!({ "path": ".", "delete": true, "recursive": true }), "It is the served folder itself"),
         (json!({ "path": "a", "content": "x", "create_only": true }), "'a' exists already"),

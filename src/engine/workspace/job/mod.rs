@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use self::draft::{Draft, Step};
 use self::locks::Held;
-use self::plan::Planner;
+use self::planner::Planner;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Workspace};
 use folder::{Control, Error, FilePath, Result};
@@ -16,11 +16,12 @@ use text::shown::shown_line;
 use text::splice::EditPlan;
 
 mod commit;
+mod content;
 mod draft;
 mod locks;
 mod names;
 mod plan;
-mod spots;
+mod planner;
 mod stage;
 mod take_back;
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use super::Place;
 use super::draft::{Before, DraftFile, Step, Taken, below};
-use super::plan::Planner;
-use super::spots::{Entry, Spot};
+use super::planner::{Entry, Planner, Spot, missing};
 use crate::workspace::found::{Want, refused};
 use crate::workspace::relocate;
 use folder::fs::remove::{Guard, check_nothing_excluded};
@@ -138,6 +137,7 @@ impl<'o> Planner<'_, 'o> {
 
     /// Checks that everything in a folder may be deleted.
     fn check_tree(&self, Entry { found, path, at }: &Entry) -> Result<()> {
+        self.workspace.check_taken(found, path)?;
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         let (excludes, mounts) = (self.workspace.folders.excludes(), &self.workspace.mounts);
         let guard = Guard::new(folder.as_fd(), &at.1, excludes, mounts);
@@ -205,10 +205,6 @@ impl<'o> Planner<'_, 'o> {
         });
         Error::Exists { name: to.sent().into(), occupant }
     }
-}
-
-pub(super) fn missing(path: &FilePath) -> Error {
-    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None }
 }
 
 fn refuse_target(problem: &str) -> Error {

@@ -1,15 +1,22 @@
-//! What is at a path after the steps of a job so far: on the disk, in the draft, or nothing.
+//! Plans a job into a draft: what is at a path after its steps so far, on the disk, in the draft, or nothing.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Place;
-use super::draft::{Before, Step};
-use super::plan::Planner;
+use super::draft::{Before, Draft, Step};
+use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
-use folder::{Error, FilePath, Result};
+use folder::{Control, Error, FilePath, Result};
 use sys::fd::OwnedFd;
+
+/// Adds operations to a draft.
+pub(super) struct Planner<'p, 'o> {
+    pub(super) workspace: &'p Workspace,
+    pub(super) control: &'p Control,
+    pub(super) draft: &'p mut Draft<'o>,
+}
 
 /// What is at a path.
 pub(super) enum Spot {
@@ -140,4 +147,9 @@ impl Planner<'_, '_> {
 fn parents(place: &Place) -> impl Iterator<Item = Place> {
     let above = place.1.ancestors().skip(1).filter(|parent| *parent != Path::new(""));
     above.map(|parent| (place.0, parent.to_owned()))
+}
+
+/// The error for a path where nothing is, if nothing more is known.
+pub(super) fn missing(path: &FilePath) -> Error {
+    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None }
 }

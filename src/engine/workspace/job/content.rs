@@ -1,0 +1,147 @@
+//! Plans the operations of a job that change the contents of files.
+
+use std::sync::Arc;
+
+use super::draft::{DraftFile, Step};
+use super::planner::{Entry, Planner, Spot, missing};
+use super::{Place, TextPlan};
+use crate::workspace::change::ChangeOptions;
+use crate::workspace::excerpt::unchanged;
+use crate::workspace::found::Want;
+use folder::fs::view::OpenFile;
+use folder::{Error, FilePath, Result};
+use sys::fs::Access;
+use text::lines::{BLOCK_SHIFT, IndexBuilder};
+use text::splice::EditPlan;
+
+impl<'o> Planner<'_, 'o> {
+    pub(super) fn write(
+        &mut self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        plan: &mut TextPlan<'o>,
+    ) -> Result<()> {
+        let (place, spot) = self.spot(path, Want::File)?;
+        let file = match spot {
+            Spot::OnDisk(_) | Spot::New(_) if options.create_only => return Err(Error::exists(path.sent())),
+            Spot::OnDisk(entry) => self.on_disk(entry, options)?,
+            Spot::New(file) => file,
+            Spot::Folder => return Err(Error::IsAFolder { name: path.sent().into() }),
+            Spot::Free(Some(found)) if !options.create => {
+                return Err(self.workspace.not_found(&found, path, self.control));
+            }
+            Spot::Free(None) if !options.create => return Err(missing(path)),
+            Spot::Free(_) => {
+                let new = self.planned(&DraftFile::new(path), options, plan)?;
+                self.check_size(&new, None, options)?;
+                let makes_any_bytes = options.makes_any_bytes || new.is_other_encoding();
+                let file = DraftFile { plan: new, makes_any_bytes, ..DraftFile::new(path) };
+                return self.add_new(place, path, file);
+            }
+        };
+        let planned = self.planned(&self.draft.files[file], options, plan)?;
+        self.check_size(&planned, self.draft.files[file].base.as_ref(), options)?;
+        let changed = &mut self.draft.files[file];
+        changed.plan = planned;
+        changed.any_size |= options.any_size;
+        changed.makes_any_bytes |= options.makes_any_bytes || changed.plan.is_other_encoding();
+        Ok(())
+    }
+
+    /// The plan of `file` that also does what `plan` wants of its text as it is so far.
+    fn planned(
+        &self,
+        file: &DraftFile<'o>,
+        options: &ChangeOptions,
+        plan: &mut TextPlan<'o>,
+    ) -> Result<EditPlan<'o>> {
+        let (workspace, name) = (self.workspace, file.path.sent());
+        let changed = || Error::Changed { name: name.into() };
+        let old = match &file.base {
+            None => None,
+            Some(base) if options.any_bytes || !file.plan.changes_nothing() => {
+                Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
+            }
+            Some(base) => match workspace.whole(base.clone(), name, self.control) {
+                Err(Error::InvalidUtf8) if options.makes_any_bytes => {
+                    Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
+                }
+                whole => Some(whole?.ok_or_else(changed)?),
+            },
+        };
+        let bytes = old.as_ref().map_or(&b""[..], |(view, _)| view.bytes());
+        let mut plan = |index: &_, text: &[u8]| {
+            let planned = options.checked(text, || Ok(plan(index, text)?.map(|plan| (plan, ()))))?;
+            planned.map(|(plan, ())| plan).ok_or_else(changed)
+        };
+        let planned = match &old {
+            Some((_, index)) if file.plan.changes_nothing() => plan(index, bytes),
+            _ => {
+                let mut text = Vec::with_capacity(file.plan.len_after(bytes.len()));
+                // A write to memory cannot fail.
+                let _ = file.plan.write_to(bytes, &mut text);
+                let mut index = IndexBuilder::new(BLOCK_SHIFT);
+                index.push(&text);
+                plan(&index.finish(), &text).map(|next| file.plan.then(&next, bytes))
+            }
+        };
+        // The plan, or its error, is valid only if the bytes that it read were valid.
+        match &old {
+            Some((view, _)) if !unchanged(view, name)? => Err(changed()),
+            _ => planned,
+        }
+    }
+
+    fn check_size(
+        &self,
+        plan: &EditPlan,
+        base: Option<&Arc<OpenFile>>,
+        options: &ChangeOptions,
+    ) -> Result<u64> {
+        self.workspace.check_size(plan, base.map_or(0, |base| base.len_bytes()), options.any_size)
+    }
+
+    /// The number of the file `entry`, which is to be changed.
+    fn on_disk(&mut self, entry: Entry, options: &ChangeOptions) -> Result<usize> {
+        let (workspace, control) = (self.workspace, self.control);
+        let Entry { found, at, path } = entry;
+        if let Some(&number) = self.draft.on_disk.get(&at) {
+            let file = &self.draft.files[number];
+            let size = file.base.as_ref().map_or(0, |base| base.stamp().len);
+            let max = workspace.options().max_bytes;
+            // The text between two edits is held as a whole.
+            if size > max && !file.plan.changes_nothing() {
+                return Err(Error::TooLarge { size, max, is_result: false });
+            }
+            return Ok(number);
+        }
+        let (place, name) = (&found.place, path.sent());
+        let opened = match options.any_size {
+            true => workspace.open_place(place, name, control)?,
+            false => workspace.open_whole(place, name, control)?,
+        };
+        let changed = || Error::Changed { name: name.into() };
+        let file = opened.ok_or_else(changed)?;
+        match place.allows(Access::WRITE_OK).map_err(|errno| Error::write(name, errno))? {
+            None => return Err(changed()),
+            Some(false) => return Err(Error::PermissionDenied { name: name.into() }),
+            Some(true) => {}
+        }
+        workspace.check_version(&file, &path, options, control)?;
+        let file = DraftFile { found: Some(found), base: Some(file), ..DraftFile::new(&path) };
+        Ok(self.draft.add(at, file))
+    }
+
+    /// Adds a new file at a free place.
+    pub(super) fn add_new(&mut self, at: Place, path: &FilePath, file: DraftFile<'o>) -> Result<()> {
+        if self.workspace.folders.excludes().hides(&at.1, false) {
+            return Err(Error::Excluded { name: path.sent().into() });
+        }
+        let beside = Some(self.beside(&at, path)?);
+        self.make_parents(&at, path)?;
+        self.draft.files.push(DraftFile { beside, ..file });
+        let file = self.draft.files.len() - 1;
+        self.draft.steps.push(Step::New { at, path: path.clone(), file });
+        Ok(())
+    }
+}
