@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -152,15 +153,19 @@ fn a_pipe_that_does_not_block_is_waited_for_when_it_is_full() {
     folder.write("large", &text);
     let (mut ours, theirs) = std::io::pipe().expect("a pipe");
     rustix::io::ioctl_fionbio(&theirs, true).expect("a pipe that does not block");
+    let full = theirs.try_clone().expect("the pipe");
     let (mut server, mut stdin) = with_stdout(&folder, theirs.into());
     let read = read_call(1, "large");
     stdin.write_all(format!("{read}\n{}\n", ping("next")).as_bytes()).expect("sent");
     drop(stdin);
     // Nothing is taken until the pipe is full.
-    let mut first = [0; 1];
-    ours.read_exact(&mut first).expect("an answer");
-    let mut all = String::from_utf8(first.to_vec()).expect("UTF-8");
-    ours.read_to_string(&mut all).expect("the rest");
+    until("the pipe is full", || {
+        let takes = &mut [PollFd::new(&full, PollFlags::OUT)];
+        poll(takes, Some(&Timespec::default())).expect("the state of the pipe") == 0
+    });
+    drop(full);
+    let mut all = String::new();
+    ours.read_to_string(&mut all).expect("the answers");
     let answers: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let large = answers.iter().find(|answer| answer["id"] == 1).expect("an answer");
     let found = text_of(large);
