@@ -59,7 +59,11 @@ impl Config {
                     .into(),
             ));
         }
-        if self.allow_exec && self.transport() == Transport::Http && self.auth_token_file.is_none() {
+        if !switches::is_off("exec-http-token")
+            && self.allow_exec
+            && self.transport() == Transport::Http
+            && self.auth_token_file.is_none()
+        {
             return Err(Stop::Wrong(
                 "--allow-exec over HTTP needs --auth-token-file, so that not every program on the machine can run \
                  commands; give it, or --transport=stdio"

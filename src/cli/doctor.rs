@@ -53,7 +53,7 @@ pub fn examine(config: &Config) -> Result<bool, String> {
     }
     check_machine().into_iter().for_each(|finding| report.add("system", finding));
     // What could not be opened is told already, and may not answer: it is not asked once more.
-    let options = options.ok().filter(|_| all_open);
+    let options = options.ok().filter(|_| all_open || switches::is_off("doctor-once"));
     served(config, options).into_iter().for_each(|finding| report.add("server", finding));
     report.end()
 }
@@ -118,7 +118,9 @@ fn served(config: &Config, options: Option<WorkspaceOptions>) -> Vec<Finding> {
     }
     #[cfg(feature = "toolkit")]
     findings.push(analyzer());
-    findings.extend(ports(config));
+    if !switches::is_off("doctor-ports") {
+        findings.extend(ports(config));
+    }
     findings.extend(check_descriptors().err().map(|error| Finding::failed("start", cannot_start(error))));
     findings.extend(config.token().err().map(|stop| wrong("token", &stop)));
     findings.extend(config.token_doubt().map(|doubt| Finding::warning("token", doubt)));

@@ -311,7 +311,7 @@ fn look_and_count<'s>(
     for attempt in 1..=ATTEMPTS {
         let Some(seen) = DirEntry::look(folder, name)? else { break };
         let counted = count(&seen);
-        let changed = matches!(counted, Err(Error::Changed { .. }));
+        let changed = !switches::is_off("list-one-state") && matches!(counted, Err(Error::Changed { .. }));
         if !changed || attempt == ATTEMPTS {
             return Ok(Some((seen, counted)));
         }

@@ -90,7 +90,9 @@ impl Turn {
     /// time, its waits for other programs count from its arrival.
     pub(super) fn start(&self, control: &Control) {
         match *self.queue.late() {
-            Some(late) if late >= self.arrived => control.start_with_waits_since(self.arrived),
+            Some(late) if !switches::is_off("behind-late") && late >= self.arrived => {
+                control.start_with_waits_since(self.arrived)
+            }
             _ => control.start(),
         }
     }

@@ -69,7 +69,9 @@ impl Started {
         match *phase {
             Phase::Woken => {
                 drop(phase);
-                self.runtime.spawn(work);
+                if !switches::is_off("first-poll-woken") {
+                    self.runtime.spawn(work);
+                }
             }
             _ => *phase = Phase::Waiting(work),
         }

@@ -28,7 +28,7 @@ impl KeptReply {
     pub(super) fn keeps(result: &Result<Reply>, committed: bool) -> bool {
         match result {
             Ok(reply) => reply.excerpt.is_none() && (committed || reply.failure.is_none()),
-            Err(_) => committed,
+            Err(_) => switches::is_off("repeated-failed") || committed,
         }
     }
 

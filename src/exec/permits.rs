@@ -60,7 +60,8 @@ impl Permits {
 
     /// So many permits for calls that run long. One client holds at most two thirds, or what one call takes.
     pub(super) fn shared(all: usize) -> Permits {
-        Permits::with_share(all, all - all / 3)
+        let of_one = if switches::is_off("client-share") { all } else { all - all / 3 };
+        Permits::with_share(all, of_one)
     }
 
     fn with_share(all: usize, of_one: usize) -> Permits {
@@ -177,7 +178,10 @@ impl State {
             let waiting = &mut self.clients.entry(client).or_default().waiting;
             let waiter = waiting.pop_front();
             if !waiting.is_empty() {
-                self.turns.push_back(client);
+                match switches::is_off("fair-turns") {
+                    true => self.turns.push_front(client),
+                    false => self.turns.push_back(client),
+                }
             }
             return waiter.map(|waiter| (client, waiter));
         }

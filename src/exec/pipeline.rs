@@ -43,7 +43,7 @@ impl Pipeline {
     /// Cancels the call with this id, unless it is too late.
     pub fn cancel(&self, id: &Id) {
         let task = self.lock().by_id.get(id).cloned();
-        let cancelled = task.is_some_and(|task| task.control.cancel());
+        let cancelled = task.is_some_and(|task| !switches::is_off("cancel-waiting") && task.control.cancel());
         tracing::debug!(id = id.as_json(), cancelled, "cancel");
     }
 
@@ -79,7 +79,9 @@ impl Pipeline {
         if let Some(id) = task.call.id() {
             let mut tasks = self.lock();
             let earlier = tasks.by_id.insert(id.clone(), task.clone());
-            tasks.others.extend(earlier);
+            if !switches::is_off("batch-same-ids") {
+                tasks.others.extend(earlier);
+            }
             if tasks.gone && task.call.ends_with_its_client() {
                 task.control.cancel();
             }

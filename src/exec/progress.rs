@@ -34,7 +34,7 @@ impl Notification {
     /// The message; `None` if the call has an answer or was cancelled. If the caller checks this and writes the
     /// message under the lock under which answers are written, no notification follows its answer.
     pub fn if_unanswered(self) -> Option<Answer> {
-        self.task.control.is_open().then_some(self.message)
+        (switches::is_off("progress-answered") || self.task.control.is_open()).then_some(self.message)
     }
 }
 
@@ -59,7 +59,8 @@ impl ProgressWatch {
     pub async fn tick(&mut self) -> Option<Notification> {
         sleep_until(self.due).await;
         // Counted from now: after a delay, two notifications are not sent at once.
-        self.due = Instant::now() + EVERY;
+        let now = if switches::is_off("progress-pause") { self.due } else { Instant::now() };
+        self.due = now + EVERY;
         let progress = self.task.control.progressed();
         if !switches::is_off("progress-grown") && progress.done <= self.reported {
             return None;

@@ -43,6 +43,7 @@ impl Refusals {
         }
         period.count += 1;
         match period.count {
+            _ if switches::is_off("refusal-lines") => Line::Write,
             ..=LINES => Line::Write,
             count if count == LINES + 1 => Line::Begin,
             _ => Line::LeaveOut,

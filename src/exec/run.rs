@@ -44,6 +44,7 @@ impl Executor {
     ) -> Ended<T> {
         let _registered = pipeline.register(&call.task);
         let (file, others) = (call.task.call.file(), call.task.call.other_files());
+        let file = file.filter(|_| !switches::is_off("stdio-queue"));
         let turns = pipeline.turns(file.into_iter().chain(others)).await;
         turns.iter().for_each(|turn| turn.start(&call.task.control));
         let _turns = call.task.hold(turns);
@@ -70,7 +71,8 @@ impl Executor {
         then: impl Fn(Answer) -> T + Clone + Send + 'static,
     ) -> Ended<T> {
         let control = &task.control;
-        let _turn = match task.call.file().filter(|_| task.call.writes()) {
+        let _turn = match task.call.file().filter(|_| !switches::is_off("change-queue") && task.call.writes())
+        {
             None => None,
             Some(file) => {
                 let _waits = self.changes.is_busy(file).then(|| METRICS.queue.begin());
@@ -104,7 +106,10 @@ impl Executor {
         let (permits, until, late) = match task.call.command_timeout() {
             None => (&self.permits, until, Late::AtWork),
             // The wait counts as time of the command.
-            Some(_) => (&self.commands, until - COMMAND_ENDING, Late::LockedOut),
+            Some(_) => {
+                let permits = if switches::is_off("exec-permits") { &self.permits } else { &self.commands };
+                (permits, until - COMMAND_ENDING, Late::LockedOut)
+            }
         };
         let Some(memory) = self.memory(task, until).await else {
             return not_run(task, Task::crowded_out);
@@ -174,14 +179,22 @@ impl Executor {
         let until = until - if memory == 0 { Duration::ZERO } else { self.limits.timeout / FOR_WORK };
         match memory {
             0 => Some(None),
-            1..=WALK => self.permit(&self.walks, task, memory, until).await,
+            1..=WALK if !switches::is_off("walks-apart") => {
+                self.permit(&self.walks, task, memory, until).await
+            }
             // Only a search that would have to wait looks what it searches.
-            _ => match self.searches.take_now(task.client(), memory) {
+            _ => match self
+                .searches
+                .take_now(task.client(), memory)
+                .filter(|_| !switches::is_off("small-look-late"))
+            {
                 Some(permit) => Some(Some(permit)),
                 None => match self.small_search(task, until).await {
                     Some(EntryKind::Folder) => self.permit(&self.small_searches, task, memory, until).await,
-                    Some(_) => self.permit(&self.small_searches, task, memory / OF_FILE, until).await,
-                    None => self.permit(&self.searches, task, memory, until).await,
+                    Some(_) if !switches::is_off("small-search-apart") => {
+                        self.permit(&self.small_searches, task, memory / OF_FILE, until).await
+                    }
+                    _ => self.permit(&self.searches, task, memory, until).await,
                 },
             },
         }
@@ -193,7 +206,7 @@ impl Executor {
         if self.is_stuck() || task.call.searched().is_none_or(|path| path.as_str().is_empty()) {
             return None;
         }
-        let until = until.min(Instant::now() + LOOK);
+        let until = if switches::is_off("look-is-short") { until } else { until.min(Instant::now() + LOOK) };
         let look = async {
             // Held until the thread has ended.
             let held = (self.looks.take(task.client(), 1).await, self.on_threads.enter());

@@ -108,7 +108,10 @@ impl Threads {
         // Tokio panics if it has no thread and the system cannot start one. It keeps the task for the next thread.
         if caught(|| drop(self.0.runtime.spawn_blocking(run))).is_none() {
             *self.refused() = Some(Instant::now());
-            take(&job).into_iter().for_each(|job| self.run_on_spare(job));
+            take(&job)
+                .into_iter()
+                .filter(|_| !switches::is_off("spare-thread"))
+                .for_each(|job| self.run_on_spare(job));
         }
     }
 

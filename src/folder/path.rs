@@ -295,10 +295,13 @@ pub fn admits(name: &str, policy: NamePolicy) -> bool {
 fn broken_rule(name: &str, policy: NamePolicy) -> Option<NameRule> {
     let is_portable = policy != NamePolicy::Portable || name.bytes().all(is_portable);
     let rules = [
-        (!matches!(name, "" | "." | ".."), NameRule::Names),
+        (switches::is_off("name-path") || !matches!(name, "" | "." | ".."), NameRule::Names),
         (!name.contains('/'), NameRule::NoPath),
         (len_of_shown(name) <= MAX_NAME, NameRule::Short),
-        (!temporary::is_temporary(name.as_bytes()), NameRule::NotTemporary),
+        (
+            switches::is_off("name-temporary") || !temporary::is_temporary(name.as_bytes()),
+            NameRule::NotTemporary,
+        ),
         (is_portable, NameRule::Portable),
         (!name.contains(char::is_control), NameRule::NoControl),
         (is_usable_name(name.as_bytes()), NameRule::Usable),
@@ -320,7 +323,10 @@ pub(crate) fn is_git(component: &[u8]) -> bool {
 /// that do not count, with dots and blanks at its end, or as a stream of it.
 pub(crate) fn is_taken_for(component: &[u8], name: &str) -> bool {
     let Ok(text) = str::from_utf8(component) else { return false };
-    let mut letters = text.chars().filter(|&c| !is_ignorable(c)).map(|c| c.to_ascii_lowercase());
+    let mut letters = text
+        .chars()
+        .filter(|&c| switches::is_off("git-spelling") || !is_ignorable(c))
+        .map(|c| c.to_ascii_lowercase());
     name.chars().all(|c| letters.next() == Some(c))
         && letters.take_while(|&c| c != ':').all(|c| matches!(c, '.' | ' '))
 }

@@ -123,6 +123,9 @@ impl CallContext {
     /// The whole answer, checked before its first byte is sent, because this form has no field for a later
     /// failure.
     fn checked(&self, answer: Answer) -> Answer {
+        if switches::is_off("answer-checked") {
+            return answer;
+        }
         match answer.collect() {
             Some(bytes) => Answer::ready(200, bytes),
             // The observer has logged it.

@@ -115,7 +115,11 @@ impl Service {
 
     fn offer(&self, name: &str) -> Offer {
         match self.options.tools.iter().find(|offered| offered.tool.name == name) {
-            Some(offered) if offered.tool.writes && self.options.read_only => Offer::ReadOnly(*offered),
+            Some(offered)
+                if !switches::is_off("posted-read-only") && offered.tool.writes && self.options.read_only =>
+            {
+                Offer::ReadOnly(*offered)
+            }
             Some(offered) => Offer::Tool(*offered),
             None => Offer::Unknown,
         }

@@ -97,7 +97,8 @@ impl PendingCall {
     /// Whether the call is cancelled when its HTTP client disconnects. One that writes only in stateless revisions: a client
     /// of another revision may have lost its connection and still need the change.
     pub fn ends_with_its_client(&self) -> bool {
-        !self.writes() || self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
+        (!switches::is_off("gone-takes-no-turn") && !self.writes())
+            || self.context.asked().is_some_and(|asked| asked.revision.is_stateless())
     }
 
     /// The only file or folder that the call searches.

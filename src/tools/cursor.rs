@@ -37,6 +37,7 @@ pub(super) fn call_key(workspace: &Workspace, tool: &str, path: &FilePath, argum
 /// The time of the last change is in it, because programs set the time of the last write back.
 pub(super) fn state_of(stamp: &FileStamp) -> u64 {
     let FileStamp { dev: _, ino, len, mtime_ns, ctime_ns } = *stamp;
+    let ctime_ns = if switches::is_off("cursor-state") { 0 } else { ctime_ns };
     let (numbers, times) = ([ino, len].map(u64::to_le_bytes), [mtime_ns, ctime_ns].map(i128::to_le_bytes));
     xxh3_64(&[numbers.concat(), times.concat()].concat())
 }
@@ -44,7 +45,7 @@ pub(super) fn state_of(stamp: &FileStamp) -> u64 {
 impl Cursor {
     /// Refuses a cursor that belongs to another call.
     pub(super) fn check(&self, call: u64) -> Result<()> {
-        if self.call == call { Ok(()) } else { Err(wrong_cursor()) }
+        if switches::is_off("cursor-call") || self.call == call { Ok(()) } else { Err(wrong_cursor()) }
     }
 
     /// Its text.

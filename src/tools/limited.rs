@@ -44,7 +44,7 @@ impl Room {
         let Some(limit) = self.limit else { return usize::MAX };
         let bytes = limit.saturating_sub(text.len() + self.reserve);
         // No byte is more than a token.
-        if text.len() + self.reserve + bytes <= MAX_TOKENS {
+        if switches::is_off("answer-tokens") || text.len() + self.reserve + bytes <= MAX_TOKENS {
             return bytes;
         }
         bytes.min(MAX_TOKENS.saturating_sub(self.tokens_of(text) + self.reserve))

@@ -221,7 +221,9 @@ fn choose_from(sets: &'static [Set], names: &str) -> Result<Vec<Member>, String>
     let members: Vec<Member> = members(sets).filter(is_chosen).collect();
     for (number, member) in members.iter().enumerate() {
         let name = member.tool.name;
-        if let Some(other) = members[..number].iter().find(|other| other.tool.name == name) {
+        if !switches::is_off("sets-collision")
+            && let Some(other) = members[..number].iter().find(|other| other.tool.name == name)
+        {
             let (one, two) = (other.set.name, member.set.name);
             return Err(format!(
                 "the sets {one} and {two} both have a tool {name} and cannot be offered together with it; \

@@ -294,7 +294,11 @@ pub(super) fn text_key(
     encoding: EncodingChoice,
     reader: Reader,
 ) -> Result<u64> {
-    let encoding = if encoding == EncodingChoice::default() { "" } else { encoding.name() };
+    let encoding = if switches::is_off("encoding-cursor") || encoding == EncodingChoice::default() {
+        ""
+    } else {
+        encoding.name()
+    };
     call_key(workspace, reader.key, path, encoding)
 }
 

@@ -203,6 +203,7 @@ impl Listed<'_> {
                 let entry = match walk.next_step() {
                     Ok(Some(WalkStep::Entry(entry))) => entry,
                     Ok(Some(WalkStep::Leave(_))) => continue,
+                    Err(Error::TimedOut) if switches::is_off("set-list-late") => return Err(Error::TimedOut),
                     end @ (Ok(None) | Err(Error::TimedOut)) => {
                         return Ok(Reached { is_late: end.is_err(), left_out: walk.left_out(), ..reached });
                     }

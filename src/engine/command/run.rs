@@ -177,7 +177,8 @@ impl Run {
             self.timed_out = true;
             self.processes.signal(Signal::TERM);
         }
-        let is_over = self.timed_out && self.until + TERM_TO_KILL <= now;
+        let is_over =
+            self.timed_out && (switches::is_off("exec-kill-late") || self.until + TERM_TO_KILL <= now);
         let has_passed = |since, time| passed(since, time, now);
         let is_silent = has_passed(self.settled_at, GONE_AFTER) && has_passed(self.closed_at, GONE_AFTER);
         let is_left =
@@ -201,7 +202,9 @@ impl Run {
     fn is_done(&self, now: Instant) -> bool {
         // Processes that were killed have closed their outputs, but those may have more to read.
         let is_read = self.killed_at.is_none() || passed(self.killed_at, GONE_AFTER, now);
-        let is_closed = self.closed_at.is_some() || is_read && passed(self.settled_at, OUTPUT_AFTER, now);
+        let is_left_open =
+            !switches::is_off("exec-output-after") && is_read && passed(self.settled_at, OUTPUT_AFTER, now);
+        let is_closed = self.closed_at.is_some() || is_left_open;
         let is_gone = self.settled_at.is_some() && self.processes.group.is_none();
         is_gone && is_closed || passed(self.killed_at, KILLED_AFTER, now)
     }

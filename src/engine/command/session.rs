@@ -36,9 +36,14 @@ impl Session {
             let (in_group, others): (Vec<&Member>, Vec<&Member>) =
                 members.iter().partition(|member| member.group == group.as_raw_pid());
             if !in_group.is_empty() {
-                let _ = kill_process_group(group, signal);
+                let _ = match switches::is_off("exec-group") {
+                    true => kill_process(group, signal),
+                    false => kill_process_group(group, signal),
+                };
             }
-            others.iter().for_each(|member| self.send(member.process, signal));
+            if !switches::is_off("exec-session") {
+                others.iter().for_each(|member| self.send(member.process, signal));
+            }
             // What a program starts to end well is not to be ended. What was killed starts nothing: if all that there is
             // was killed before, no more can come.
             let all_were_there = members.iter().all(|member| before.contains(&member.process));

@@ -159,7 +159,7 @@ impl Supervisor {
 
     /// Tells the server what becomes of the shell and its session, until the server closes its end of the socket.
     fn watch(&mut self) -> io::Result<()> {
-        while !self.wait() {
+        while !self.wait() || switches::is_off("exec-kill-at-close") {
             self.reap()?;
         }
         Ok(())

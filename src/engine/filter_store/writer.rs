@@ -122,7 +122,9 @@ impl FilterStore {
     fn is_worth_compacting(&self, extent: &Extent, len: u64) -> bool {
         let grown = extent.end.saturating_sub(extent.compacted);
         let is_too_long = (extent.is_full || len > self.bounds.max) && grown > self.bounds.max / 8;
-        extent.tail == RecordsTail::Foreign || is_too_long || grown > extent.compacted.max(self.bounds.slack)
+        let has_grown =
+            !switches::is_off("filter-disk-compaction") && grown > extent.compacted.max(self.bounds.slack);
+        extent.tail == RecordsTail::Foreign || is_too_long || has_grown
     }
 
     /// Puts a new file in the place of the old one, with its records for files that are still as they were.

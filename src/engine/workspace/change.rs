@@ -134,6 +134,7 @@ impl Workspace {
             match outcome? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Replaced => control.check()?,
+                Attempt::Changed if switches::is_off("edit-attempts") => {}
                 Attempt::Changed => changed += 1,
             }
         }
@@ -204,7 +205,9 @@ impl Workspace {
     pub(super) fn check_size(&self, edit: &EditPlan, len: usize, any_size: bool) -> Result<u64> {
         let size = edit.len_after(len) as u64;
         let max = self.options.max_bytes + if any_size { len as u64 } else { 0 };
-        let too_large = size > max && !edit.changes_nothing();
+        let is_bounded =
+            !switches::is_off("edit-size") && !(any_size && switches::is_off("edit-adds-too-much"));
+        let too_large = is_bounded && size > max && !edit.changes_nothing();
         if too_large { Err(Error::TooLarge { size, max, is_result: true }) } else { Ok(size) }
     }
 
@@ -219,13 +222,16 @@ impl Workspace {
         let index = IndexBuilder::new(BLOCK_SHIFT).finish();
         let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
         let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
-        let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(self.umask));
+        let masked = if switches::is_off("folder-umask") { Mode::empty() } else { self.umask };
+        let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(masked));
         match self.write(found, path, options.content(&edit, None), &replaces, control) {
             Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) if found.exists_in_another_case() => {
                 Err(Error::exists(path.sent()))
             }
-            Err(Stopped::Failed(ReplaceError::Exists)) => Ok(Attempt::Replaced),
+            Err(Stopped::Failed(ReplaceError::Exists)) if !switches::is_off("edit-exists") => {
+                Ok(Attempt::Replaced)
+            }
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             Err(stopped) => Err(stopped.into_error(path.sent())),
         }
@@ -253,7 +259,8 @@ impl Workspace {
         plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Attempt<T>> {
         let name = path.sent();
-        let Some((_lock, file)) = self.lock_file(found, path, options.any_size, until, control)? else {
+        let any_size = !switches::is_off("edit-any-size") && options.any_size;
+        let Some((_lock, file)) = self.lock_file(found, path, any_size, until, control)? else {
             return Ok(Attempt::Replaced);
         };
         self.check_version(&file, path, options, control)?;
@@ -265,6 +272,7 @@ impl Workspace {
         let planned = options.checked(view.bytes(), || plan(&index, view.bytes()));
         // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
         if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
+            && !switches::is_off("edit-refusal-true")
             && !unchanged(&view, name)?
         {
             return Ok(Attempt::Changed);

@@ -135,7 +135,7 @@ impl Excerpt {
 
     /// Whether all bytes read so far are those that the file held when it was opened.
     pub fn unchanged(&self) -> bool {
-        self.settled || self.view.unchanged()
+        (!switches::is_off("read-copy") && self.settled) || self.view.unchanged()
     }
 }
 
@@ -163,7 +163,9 @@ pub(super) fn before_character(bytes: &[u8]) -> usize {
 pub(super) fn loaded(view: io::Result<FileView>, name: &str) -> Result<Option<FileView>> {
     match view {
         Ok(view) => Ok(Some(view)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) if switches::is_off("read-error") || error.kind() == io::ErrorKind::UnexpectedEof => {
+            Ok(None)
+        }
         Err(error) => Err(Error::read(name, error)),
     }
 }

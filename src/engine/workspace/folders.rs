@@ -162,7 +162,12 @@ impl Folders {
         if let Some(error) = unknown {
             return Err(error);
         }
-        match (self.find_respelled(path, want, freshness)?, gone) {
+        let respelled = if switches::is_off("spelling-other") {
+            None
+        } else {
+            self.find_respelled(path, want, freshness)?
+        };
+        match (respelled, gone) {
             (Some(found), _) if found.exists() => Ok(found),
             // A read does not say that nothing is there: that folder may have had it.
             (_, Some(error)) if freshness == Freshness::Recent || first.is_none() && barred.is_none() => {
@@ -269,7 +274,9 @@ impl Folders {
             Ok(place) => place.real.as_ref().is_some_and(|real| self.excludes.hides(real, is_directory)),
             Err(_) => self.excludes.may_hide(path, true) || self.excludes.may_hide(path, false),
         };
-        is_hidden || spelling::passes_hidden(&self.excludes, passed, is_directory)
+        is_hidden
+            || !switches::is_off("exclude-passed")
+                && spelling::passes_hidden(&self.excludes, passed, is_directory)
     }
 
     /// Whether `path` is another name of what is excluded. Gives `found` the path that folders list.
@@ -283,7 +290,7 @@ impl Folders {
             found.place.real = Some(listed);
         }
         self.excludes.hides(found.real_path(path), is_directory)
-            || !found.exists() && self.hides_new(path, found, false)
+            || !switches::is_off("exclude-new") && !found.exists() && self.hides_new(path, found, false)
             || goes_through_links && self.excludes.may_hide(text, is_directory)
     }
 
@@ -323,7 +330,7 @@ impl Folders {
         let spelled = found.spelling.as_deref().unwrap_or(Path::new(path.as_str()));
         let (now, _) = resolve(&found.folder, spelled, found.want);
         let now = now.map_err(|refusal| match refused(path.sent(), refusal) {
-            error @ Error::ReadFailed { .. } => error,
+            error @ Error::ReadFailed { .. } if !switches::is_off("look-in-change") => error,
             _ => changed(path),
         })?;
         let id = |place: &ResolvedPath| sys::fs::fstat(&place.dir).map(|stat| identity(&stat));
@@ -374,7 +381,7 @@ fn look(
 
 /// Whether the file system behind a handle is gone.
 fn is_dead(refusal: &ResolveError) -> bool {
-    matches!(refusal, ResolveError::System(Errno::NOTCONN | Errno::STALE))
+    !switches::is_off("folder-dead") && matches!(refusal, ResolveError::System(Errno::NOTCONN | Errno::STALE))
 }
 
 fn resolve(

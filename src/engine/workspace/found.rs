@@ -77,7 +77,11 @@ impl Obstacle {
     /// The obstacle that the resolution of a path met.
     pub(super) fn of(name: &str, refusal: ResolveError) -> Obstacle {
         let kind: fn(Error) -> Obstacle = match refusal {
-            ResolveError::System(Errno::NOTDIR | Errno::NAMETOOLONG) => Obstacle::Absent,
+            ResolveError::System(Errno::NOTDIR | Errno::NAMETOOLONG)
+                if !switches::is_off("folders-obstacle") =>
+            {
+                Obstacle::Absent
+            }
             ResolveError::System(Errno::ACCESS | Errno::PERM) => Obstacle::Unknown,
             _ => Obstacle::Refused,
         };
@@ -89,6 +93,7 @@ impl Obstacle {
     pub(super) fn of_root(error: Error, is_local: bool) -> Obstacle {
         match error {
             Error::FolderGone | Error::FolderSwitched if is_local => Obstacle::Gone(error),
+            error if switches::is_off("dead-root") => Obstacle::Unknown(error),
             error => Obstacle::Refused(error),
         }
     }

@@ -25,7 +25,7 @@ impl Workspace {
         }
         let similar = self.similar_names(&found, path);
         let is_listed = similar.iter().any(|near| near == path.as_str());
-        if is_listed && !self.folders.root_of(&found).is_local() {
+        if !switches::is_off("find-again") && is_listed && !self.folders.root_of(&found).is_local() {
             // See `resolve::entry`.
             for _ in 0..LOOKS_AGAIN {
                 thread::sleep(BETWEEN_LOOKS);

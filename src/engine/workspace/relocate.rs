@@ -84,7 +84,9 @@ impl Workspace {
             let Some(file) = opened else { continue };
             self.check_version(&file, source, options, control)?;
             // A write that is running already would not show in the file's times.
-            let Some(_) = self.before_version(&file, control)? else { continue };
+            if !switches::is_off("copy-waits") && self.before_version(&file, control)?.is_none() {
+                continue;
+            }
             let until = control.lock_deadline();
             let _turn = self.take_turn(None, &to.place, target.sent(), until, control)?;
             self.cleared.clear_once(&to.place.dir, &self.mounts);
@@ -280,7 +282,8 @@ impl Workspace {
             };
         }
         let until = control.lock_deadline();
-        let Some((lock, file)) = self.lock_file(found, path, true, until, control)? else {
+        let any_size = !switches::is_off("move-any-size");
+        let Some((lock, file)) = self.lock_file(found, path, any_size, until, control)? else {
             return Err(Error::Changed { name: path.sent().into() });
         };
         self.check_version(&file, path, options, control)?;

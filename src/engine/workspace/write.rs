@@ -100,14 +100,18 @@ impl Workspace {
     ) -> Result<Option<FileVersion>, Stopped> {
         let place = &found.place;
         let shows_writers = file_system::of(&place.dir).shows_writers;
+        let dir = if switches::is_off("edit-device") { found.folder.handle() } else { &place.dir };
         let Indexing { out: new, index, content: hash } =
-            self.compose(&place.dir, path, &content, shows_writers, control)?;
+            self.compose(dir, path, &content, shows_writers, control)?;
         let size = new.len_bytes();
         let commit = || {
             if !switches::is_off("folder-commit") {
                 self.folders.check_still_leads_to(path, found).map_err(Stopped::Refused)?;
             }
-            control.begin_commit().map_err(Stopped::Refused)
+            match switches::is_off("edit-commit") {
+                true => Ok(()),
+                false => control.begin_commit().map_err(Stopped::Refused),
+            }
         };
         let stamp = new.commit(place, replaces, self.options.durability, commit);
         let stamp = stamp.map_err(|stopped: Stopped| stopped.undo_commit(control))?;
@@ -153,6 +157,7 @@ impl Workspace {
         writing.write(content, old_len)?;
         // Zeros in the place of old bytes that the system failed to read must not become the file's.
         if let Some(old) = content.old
+            && !switches::is_off("map-error-written")
             && old.has_hole()
             && !unchanged(old, path.sent()).map_err(Stopped::Refused)?
         {
@@ -205,7 +210,7 @@ impl Writing<'_> {
     /// Appends these bytes of the old file.
     fn keep(&mut self, old: &FileView, range: Range<usize>) -> io::Result<()> {
         let bytes = &old.bytes()[range.clone()];
-        if bytes.len() < STEP || old.bytes().len() < COPIED_IN_KERNEL {
+        if switches::is_off("edit-in-kernel") || bytes.len() < STEP || old.bytes().len() < COPIED_IN_KERNEL {
             return self.out.write_all(bytes);
         }
         self.out.flush()?;

@@ -91,6 +91,9 @@ impl RepeatedCalls {
                 Ok(claim) => return claim,
                 Err(running) => running,
             };
+            if switches::is_off("repeated-waits") {
+                return refused(String::new());
+            }
             // Nothing is ever sent: an error means that the call has ended.
             let _ = running.changed().await;
         }
@@ -101,12 +104,13 @@ impl RepeatedCalls {
         let mut state = self.lock();
         state.forget_old();
         match state.by_key.get(key) {
-            Some(entry) if entry.fingerprint != fingerprint => {
+            Some(entry) if !switches::is_off("repeated-arguments") && entry.fingerprint != fingerprint => {
                 let problem = "this key was used within ten minutes for a call with other arguments";
                 return Ok(refused(format!("{problem}; send another key for another call")));
             }
             // Its key is free again. The place in `done` goes with that of the call that runs now.
-            Some(Entry { phase: Phase::Done(_, reply), .. }) if reply.is_void() => {}
+            Some(Entry { phase: Phase::Done(_, reply), .. })
+                if !switches::is_off("key-taken-back") && reply.is_void() => {}
             Some(Entry { phase: Phase::Done(_, reply), .. }) => return Ok(Claim::Known(reply.clone())),
             Some(Entry { phase: Phase::Running(running), .. }) => return Err(running.clone()),
             None => {}
@@ -142,8 +146,10 @@ fn refused<'c>(problem: String) -> Claim<'c> {
 
 impl State {
     fn forget_old(&mut self) {
-        let is_old =
-            |entry: &Entry| matches!(entry.phase, Phase::Done(since, _) if since.elapsed() > KEPT_FOR);
+        let is_old = |entry: &Entry| match entry.phase {
+            Phase::Done(since, _) => !switches::is_off("repeated-ten-minutes") && since.elapsed() > KEPT_FOR,
+            Phase::Running(_) => false,
+        };
         while self.done.front().is_some_and(|key| self.by_key.get(key).is_none_or(is_old)) {
             let Some(key) = self.done.pop_front() else { return };
             if let Some(Entry { phase: Phase::Done(_, reply), .. }) = self.by_key.remove(&key) {
@@ -166,7 +172,8 @@ impl State {
         self.bytes += reply.bytes();
         entry.phase = Phase::Done(Instant::now(), reply);
         self.done.push_back(key.clone());
-        while self.bytes > BYTES
+        while !switches::is_off("repeated-bytes")
+            && self.bytes > BYTES
             && let Some(key) = self.done.get(self.without_text)
         {
             if let Some(Entry { phase: Phase::Done(_, reply), .. }) = self.by_key.get_mut(key)

@@ -35,7 +35,8 @@ pub(super) struct Deadlines {
 impl Deadlines {
     fn from(now: Instant, timeout: Duration) -> Deadlines {
         let whole = now + timeout;
-        Deadlines { whole, lock: now + timeout.min(LOCK_WAIT), wait: whole }
+        let lock = if switches::is_off("control-lock-wait") { whole } else { now + timeout.min(LOCK_WAIT) };
+        Deadlines { whole, lock, wait: whole }
     }
 }
 

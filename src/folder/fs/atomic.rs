@@ -76,7 +76,9 @@ impl AtomicFile {
         loop {
             let name = temporary::new_name();
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let fd = match sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+            let for_all =
+                if switches::is_off("temporary-mode") { Mode::RGRP | Mode::ROTH } else { Mode::empty() };
+            let fd = match sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR | for_all) {
                 Ok(fd) => fd,
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
@@ -85,7 +87,9 @@ impl AtomicFile {
             let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
             failpoint::taken()?;
             // Another process that starts may have removed the file as a leftover before it was locked.
-            if lock::try_lock(&new.file)? && sys::fs::fstat(&new.file)?.st_nlink > 0 {
+            if (switches::is_off("temporary-lock") || lock::try_lock(&new.file)?)
+                && (switches::is_off("temporary-name") || sys::fs::fstat(&new.file)?.st_nlink > 0)
+            {
                 failpoint::taken()?;
                 return Ok(new);
             }
@@ -151,7 +155,7 @@ impl AtomicFile {
             return Err(ReplaceError::Io(io::Error::other(problem)));
         }
         // A file system with coarser times has cut off the digits that make the time unique.
-        Ok((stamp, stamp.mtime_ns == unique_ns))
+        Ok((stamp, switches::is_off("believe-own-time") || stamp.mtime_ns == unique_ns))
     }
 
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
@@ -162,12 +166,15 @@ impl AtomicFile {
                 renamed => Ok(renamed?),
             };
         }
-        let flags = RenameFlags::NOREPLACE;
+        let flags =
+            if switches::is_off("write-noreplace") { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
         match sys::fs::renameat_with(&self.dir, &self.name, &place.dir, &place.name, flags) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             // This file system does not know the flag. A hard link fails too if the name exists.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_to(place),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !switches::is_off("write-noreplace-link") => {
+                self.link_to(place)
+            }
             Err(errno) => Err(errno.into()),
         }
     }
@@ -181,6 +188,7 @@ impl AtomicFile {
         new: &FileStamp,
     ) -> Result<(), ReplaceError> {
         if let Ok(Some(now)) = place.restat()
+            && !switches::is_off("rename-in-doubt")
             && identity(&now) == (new.dev, new.ino)
         {
             if !failpoint::crashed() {
@@ -197,7 +205,9 @@ impl AtomicFile {
         // link keeps the name that it was made from: then no name may be left.
         let has_no_name = || sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
         let removed = sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
-        if removed.is_ok() && (matches!(replaces, Replaces::File(_)) || has_no_name()) {
+        if removed.is_ok() != switches::is_off("rename-lost")
+            && (matches!(replaces, Replaces::File(_)) || has_no_name())
+        {
             return Err(ReplaceError::Io(reason));
         }
         Err(ReplaceError::InPlace(in_doubt(&reason)))
@@ -207,13 +217,17 @@ impl AtomicFile {
         match sys::fs::linkat(&self.dir, &self.name, &place.dir, &place.name, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::taken()?;
-                temporary::remove(&self.dir, &self.name);
+                if !switches::is_off("link-leftover") {
+                    temporary::remove(&self.dir, &self.name);
+                }
                 Ok(())
             }
-            Err(errno) if has_no_links(errno) => match rename_over_claim(&self.dir, &self.name, place) {
-                Err(Errno::EXIST) => Err(ReplaceError::Exists),
-                renamed => Ok(renamed?),
-            },
+            Err(errno) if !switches::is_off("write-claim") && has_no_links(errno) => {
+                match rename_over_claim(&self.dir, &self.name, place) {
+                    Err(Errno::EXIST) => Err(ReplaceError::Exists),
+                    renamed => Ok(renamed?),
+                }
+            }
             Err(Errno::EXIST) => Err(ReplaceError::Exists),
             Err(errno) => Err(errno.into()),
         }
@@ -263,7 +277,9 @@ impl PreparedFile {
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
         let Ok(stat) = sys::fs::fstat(&file.file) else { return Ok(None) };
-        Ok(Some(FileStamp::of(&stat)).filter(|now| is_unique && now.same_content(&written)))
+        Ok(Some(FileStamp::of(&stat)).filter(|now| {
+            is_unique && (switches::is_off("write-then-changed") || now.same_content(&written))
+        }))
     }
 
     /// Device and inode of the file.

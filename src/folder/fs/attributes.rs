@@ -83,7 +83,8 @@ fn drop_inherited(new: &File, old: &XattrNames, keeps_acl: bool) -> bool {
     for name in XattrNames::of(new).iter() {
         if is_access_acl(name) {
             // The old file's ACL replaces it later.
-            cleared = keeps_acl || sys::fs::fremovexattr(new, name).is_ok();
+            cleared =
+                switches::is_off("rights-inherited") || keeps_acl || sys::fs::fremovexattr(new, name).is_ok();
         } else if !old.have(name) {
             let _ = sys::fs::fremovexattr(new, name);
         }
@@ -99,7 +100,7 @@ fn copy_owner(from: &Stat, new: &File) -> io::Result<KeptIds> {
     }
     let owner = (!now.owner).then(|| Uid::from_raw(from.st_uid));
     let group = (!now.group).then(|| Gid::from_raw(from.st_gid));
-    if sys::fs::fchown(new, owner, group).is_err() {
+    if !switches::is_off("write-owner") && sys::fs::fchown(new, owner, group).is_err() {
         // Only the superuser can change the owner, but the group may be kept if this process is in it.
         let _ = sys::fs::fchown(new, None, group);
     }
@@ -134,8 +135,12 @@ fn copy_rights(from: &Stat, acl: Option<Acl>, new: &File, kept: KeptIds, cleared
     // ACL, they would grant to the group what the mask allowed.
     let mode = if set { mode } else { mode.difference(Mode::RWXG) };
     let special = mode_of(from).difference(Mode::RWXU | Mode::RWXG | Mode::RWXO);
-    let special = if kept.both() { special } else { special.difference(SET_ID) };
-    Ok(sys::fs::fchmod(new, mode.union(special))?)
+    let special =
+        if kept.both() || switches::is_off("rights-set-id") { special } else { special.difference(SET_ID) };
+    if !switches::is_off("write-mode") {
+        sys::fs::fchmod(new, mode.union(special))?;
+    }
+    Ok(())
 }
 
 fn mode_of(stat: &Stat) -> Mode {

@@ -59,7 +59,7 @@ impl Cleared {
 /// them. Errors are ignored, as above. Returns whether something has changed there.
 pub(crate) fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
     let device = sys::fs::fstat(&dir).map(|stat| stat.st_dev);
-    device.is_ok_and(|device| mounts.locks_hold(&dir, device))
+    device.is_ok_and(|device| switches::is_off("clear-unsafe-locks") || mounts.locks_hold(&dir, device))
         && remove_leftovers(dir).is_ok_and(|removed| removed > 0)
 }
 
@@ -112,7 +112,7 @@ fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
         (Err(Errno::NOENT), Some(Err(Errno::NOENT))) => None,
         // While its writer lives, it has locked the new file.
         (Ok(_), _) => match lock_if_left(dir, &new_name) {
-            None => return false,
+            None if !switches::is_off("aside-living") => return false,
             lock => lock,
         },
         _ => return false,
@@ -123,7 +123,10 @@ fn settle_aside(dir: BorrowedFd, name: &CStr) -> bool {
         Err(Errno::EXIST) => {
             let digits = &temporary[temporary.len().saturating_sub(KEPT_DIGITS)..];
             let kept = [own.unwrap_or_default(), KEPT.as_bytes(), digits].concat();
-            rename_to(OsStr::from_bytes(&kept)).is_ok()
+            match switches::is_off("aside-kept") {
+                true => sys::fs::unlinkat(dir, name, AtFlags::empty()).is_ok(),
+                false => rename_to(OsStr::from_bytes(&kept)).is_ok(),
+            }
         }
         renamed => renamed.is_ok(),
     }
@@ -150,7 +153,9 @@ fn lock_if_left(dir: BorrowedFd, name: &CStr) -> Option<File> {
     let is_same = |stat: Stat| {
         is_ours(dir, &stat) && sys::fs::fstat(&file).is_ok_and(|open| identity(&open) == identity(&stat))
     };
-    (lock::try_lock(&file).unwrap_or(false) && find().is_some_and(is_same)).then_some(file)
+    ((switches::is_off("leftover-lock") || lock::try_lock(&file).unwrap_or(false))
+        && find().is_some_and(is_same))
+    .then_some(file)
 }
 
 /// Whether a file in `dir` with such a name can be ours. Ignores its mode, which may be that of the old file.
@@ -163,7 +168,8 @@ fn is_ours(dir: BorrowedFd, stat: &Stat) -> bool {
 fn is_own_file(stat: &Stat) -> bool {
     let regular = sys::fs::file_type(stat.st_mode) == FileType::RegularFile;
     // Only the superuser can give files to other users, which happens before the rename.
-    regular && (stat.st_uid == geteuid().as_raw() || geteuid().is_root())
+    (regular || switches::is_off("leftover-kind"))
+        && (stat.st_uid == geteuid().as_raw() || geteuid().is_root())
 }
 
 /// Whether both names of a file are in `dir`.

@@ -80,7 +80,7 @@ impl Locks {
         };
         // From here on, dropping `turn` removes the queue entry on every return.
         let turn = LockTurn { locks: self, key, number };
-        if turn.is_first() {
+        if switches::is_off("turn-one") || turn.is_first() {
             return Ok(Some(turn));
         }
         let _waits = self.turn_waits.begin();
@@ -107,9 +107,11 @@ impl Locks {
         until: Instant,
         control: &Control,
     ) -> Result<io::Result<Locked>> {
-        let helper = file.try_clone().and_then(|own| match try_lock(&own)? {
-            true => Ok(Err(PathLock(own))),
-            false => Helper::join(&self.helpers, own, id).map(Ok),
+        let helper = file.try_clone().and_then(|own| {
+            match switches::is_off("lock-between-processes") || try_lock(&own)? {
+                true => Ok(Err(PathLock(own))),
+                false => Helper::join(&self.helpers, own, id).map(Ok),
+            }
         });
         match helper {
             Ok(Err(lock)) => Ok(Ok(Locked::Held(lock))),
@@ -140,7 +142,11 @@ impl LockTurn<'_> {
 
     fn is_first(&self) -> bool {
         let turns = held(&self.locks.turns);
-        turns.get(&self.key).and_then(VecDeque::front).is_some_and(|first| first.number == self.number)
+        let next = turns.get(&self.key).and_then(|queue| match switches::is_off("turn-order") {
+            true => queue.back(),
+            false => queue.front(),
+        });
+        next.is_some_and(|next| next.number == self.number)
     }
 }
 
@@ -148,7 +154,9 @@ impl Drop for LockTurn<'_> {
     fn drop(&mut self) {
         let mut turns = held(&self.locks.turns);
         let Some(queue) = turns.get_mut(&self.key) else { return };
-        queue.retain(|waiter| waiter.number != self.number);
+        if !switches::is_off("turn-given-up") {
+            queue.retain(|waiter| waiter.number != self.number);
+        }
         match queue.front() {
             Some(next) => next.thread.unpark(),
             None => drop(turns.remove(&self.key)),
@@ -159,7 +167,9 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        let _ = sys::fs::unlock(&self.0);
+        if !switches::is_off("lock-unlock") {
+            let _ = sys::fs::unlock(&self.0);
+        }
     }
 }
 

@@ -207,6 +207,7 @@ fn device_of(folder: BorrowedFd) -> Result<u64, Refused> {
 fn not_read(errno: Errno) -> Refused {
     match errno {
         Errno::ACCESS | Errno::PERM | Errno::LOOP | Errno::NOTDIR => Refused::Protected,
+        _ if switches::is_off("delete-unread") => Refused::Protected,
         _ => Refused::Unread(errno),
     }
 }

@@ -58,7 +58,7 @@ fn settle(answer: Result<(), Errno>, from: &ResolvedPath, to: &ResolvedPath) -> 
     match (to.restat(), &from.stat) {
         (Ok(Some(now)), Some(old)) if identity(&now) == identity(old) => Ok(Renamed::Moved),
         // Something else has the name.
-        _ if errno == Errno::EXIST => Err(errno),
+        _ if errno == Errno::EXIST || switches::is_off("move-lost") => Err(errno),
         _ => Ok(Renamed::Unknown(errno)),
     }
 }
@@ -79,14 +79,19 @@ fn remove_old_name(from: &ResolvedPath, to: &ResolvedPath) -> Result<Renamed, Er
         Err(errno) => return not_moved(errno),
     };
     match to.restat() {
-        Ok(Some(new)) if is_same(&new, &old, || file_system::is_local(&to.dir)) => {}
+        Ok(Some(new))
+            if switches::is_off("move-keeps-other")
+                || is_same(&new, &old, || file_system::is_local(&to.dir)) => {}
         Ok(_) => return Ok(Renamed::SourceKept),
         Err(errno) => return not_moved(errno),
     }
     match remove(from) {
         Ok(()) => Ok(Renamed::Moved),
         // The new name may be its only one.
-        Err(errno) if may_be_done(&errno.into(), file_system::is_local(&from.dir), &[Errno::NOENT]) => {
+        Err(errno)
+            if !switches::is_off("move-last-name")
+                && may_be_done(&errno.into(), file_system::is_local(&from.dir), &[Errno::NOENT]) =>
+        {
             Ok(Renamed::Unknown(errno))
         }
         Err(errno) => not_moved(errno),
@@ -100,7 +105,8 @@ fn is_same(new: &Stat, old: &Stat, is_local: impl FnOnce() -> bool) -> bool {
         let times = [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)];
         (stat.st_dev, stat.st_mode, stat.st_uid, stat.st_gid, stat.st_nlink, stat.st_size, times)
     };
-    identity(new) == identity(old) || (shown(new) == shown(old) && !is_local())
+    identity(new) == identity(old)
+        || (!switches::is_off("link-same-file") && shown(new) == shown(old) && !is_local())
 }
 
 fn remove(place: &ResolvedPath) -> Result<(), Errno> {

@@ -193,7 +193,8 @@ impl ResolvedPath {
             Err(errno) => return Err(errno.into()),
         };
         let stat = sys::fs::fstat(&file)?;
-        Ok((file_type(&stat) == FileType::RegularFile).then(|| OpenFile::new(file, stat)))
+        Ok((switches::is_off("place-kind") || file_type(&stat) == FileType::RegularFile)
+            .then(|| OpenFile::new(file, stat)))
     }
 
     /// Opens the file for writing, only to lock it. `None` if the entry is no longer the file `known`.
@@ -260,6 +261,7 @@ pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno>
 fn entry_now(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     match stat_entry(root, name) {
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(_) if switches::is_off("stat-gone") => Ok(None),
         stat => stat.map(Some),
     }
 }

@@ -205,9 +205,9 @@ impl FileView {
 
     /// The same, or the error of a system that failed to read: a hole in a file that has not changed is none of the file.
     pub fn is_unchanged(&self) -> io::Result<bool> {
-        let has_hole = self.has_hole();
+        let has_hole = !switches::is_off("view-faulted") && self.has_hole();
         match self.file.is_unchanged()? {
-            true if has_hole => Err(Errno::IO.into()),
+            true if !switches::is_off("map-error") && has_hole => Err(Errno::IO.into()),
             unchanged => Ok(unchanged),
         }
     }
@@ -221,7 +221,7 @@ impl FileView {
 impl Bytes {
     /// Fails with [`NoRoom`] if others hold all room for large parts.
     fn load(file: &File, window: &Range<usize>) -> io::Result<(Bytes, Option<Share>)> {
-        let is_large = window.len() > MAP_CUTOFF;
+        let is_large = !switches::is_off("view-cutoff") && window.len() > MAP_CUTOFF;
         if is_large && window.len() > room_for_large() {
             return Err(io::Error::other(
                 "so much of a file does not fit into the limit of the address space (ulimit -v)",
@@ -229,8 +229,12 @@ impl Bytes {
         }
         let share = if is_large { Some(share_of_large(window.len())?) } else { None };
         // Some file systems in user space map nothing: where reads go past the page cache.
-        if is_large && let Ok(Some(map)) = FileMap::new(file, window) {
-            return Ok((Bytes::Map(map), share));
+        if is_large {
+            match FileMap::new(file, window) {
+                Ok(Some(map)) => return Ok((Bytes::Map(map), share)),
+                Err(error) if switches::is_off("no-map") => return Err(error),
+                _ => {}
+            }
         }
         Ok((Bytes::Heap(read(file, window)?), share))
     }
@@ -238,7 +242,11 @@ impl Bytes {
 
 fn share_of_large(bytes: usize) -> io::Result<Share> {
     let mut share = LARGE.share();
-    if share.grow(bytes) { Ok(share) } else { Err(io::Error::other(NoRoom)) }
+    if switches::is_off("view-share") || share.grow(bytes) {
+        Ok(share)
+    } else {
+        Err(io::Error::other(NoRoom))
+    }
 }
 
 /// The bytes of `window`, read into the heap. An error if there is too little memory: a file may be larger than that.

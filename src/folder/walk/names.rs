@@ -71,7 +71,7 @@ impl Names {
     }
 
     fn sort(&mut self, folder: &OwnedFd, order: WalkOrder) {
-        if order == WalkOrder::Path {
+        if !switches::is_off("path-order-kinds") && order == WalkOrder::Path {
             self.find_kinds(folder);
         }
         let mut entries = std::mem::take(&mut self.entries);

@@ -80,7 +80,9 @@ pub fn open_on_device(
     device: u64,
 ) -> Result<Option<OwnedFd>, Errno> {
     let parent = parent.as_fd();
-    match rustix::fs::openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
+    let within =
+        if switches::is_off("walk-asks-no-mount") { ResolveFlags::empty() } else { ResolveFlags::NO_XDEV };
+    match rustix::fs::openat2(parent, name, flags, Mode::empty(), within) {
         Ok(folder) => return Ok(Some(folder)),
         Err(Errno::XDEV) => {
             let known = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
@@ -100,7 +102,9 @@ pub fn open_on_device(
 /// not say.
 pub fn read_if_cached(file: &File, buffer: &mut [u8], at: u64) -> Option<usize> {
     let buffers = &mut [io::IoSliceMut::new(buffer)];
-    rustix::io::preadv2(file, buffers, at, ReadWriteFlags::NOWAIT).ok()
+    let flags =
+        if switches::is_off("view-nowait") { ReadWriteFlags::empty() } else { ReadWriteFlags::NOWAIT };
+    rustix::io::preadv2(file, buffers, at, flags).ok()
 }
 
 /// Copies the bytes `range` of `source` to the current position of `target`. Returns how many were copied: fewer if the
@@ -112,7 +116,11 @@ pub fn copy_range(source: &File, range: Range<usize>, target: &File) -> io::Resu
         match rustix::fs::copy_file_range(source, Some(&mut at), target, None, left) {
             Ok(0) => break,
             Ok(_) | Err(Errno::INTR) => {}
-            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => break,
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM)
+                if !switches::is_off("edit-not-in-kernel") =>
+            {
+                break;
+            }
             Err(errno) => return Err(errno.into()),
         }
     }

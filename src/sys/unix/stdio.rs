@@ -60,7 +60,7 @@ pub fn write_output(bytes: &[u8]) -> Result<usize> {
         match write(stdout, bytes) {
             Err(Errno::INTR) => {}
             // The client made the pipe non-blocking.
-            Err(Errno::AGAIN) => {
+            Err(Errno::AGAIN) if !switches::is_off("output-again") => {
                 let _ = poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], None);
             }
             done => return done,

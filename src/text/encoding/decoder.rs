@@ -65,7 +65,8 @@ impl Decoder {
     /// Adds the text of the next block to `out`. If there is an error, `out` has the text before it, and the decoder is of
     /// no more use.
     pub fn push(&mut self, block: &[u8], out: &mut String) -> Result<(), DecodeError> {
-        let undefined = undefined_in(self.encoding.row().undefined, block);
+        let undefined = undefined_in(self.encoding.row().undefined, block)
+            .filter(|_| !switches::is_off("encoding-undefined"));
         let start = out.len();
         let decoded = self.decode(&block[..undefined.unwrap_or(block.len())], false, out);
         if let Some(at) = memchr::memchr(0, &out.as_bytes()[start..]) {

@@ -158,6 +158,9 @@ fn find_nul(bytes: &[u8], range: Range<usize>, go_on: &dyn Fn(usize) -> bool) ->
 /// and less at the end. Those of adjacent parts are adjacent, so all bytes are valid if those of each part are.
 fn whole_chars(bytes: &[u8], range: &Range<usize>) -> Range<usize> {
     let boundary = |at: usize| {
+        if switches::is_off("index-characters") {
+            return at;
+        }
         let starts = |back: &usize| bytes.get(at - back).is_none_or(|byte| byte & 0xC0 != 0x80);
         at - (0..=at.min(3)).find(starts).unwrap_or(0)
     };

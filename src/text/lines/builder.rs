@@ -50,7 +50,7 @@ impl IndexBuilder {
     /// Adds the part that comes next and starts where a block starts. `first` is its first byte.
     pub(super) fn append(&mut self, part: &IndexBuilder, first: u8) {
         if self.open_cr {
-            self.close_cr(first == b'\n');
+            self.close_cr(!switches::is_off("index-border") && first == b'\n');
         }
         for before in part.breaks_before.iter().skip(usize::from(self.len == 0)) {
             self.breaks_before.push(self.breaks + before);

@@ -57,8 +57,8 @@ pub(super) fn within_string(json: &str, bracket: char) -> Option<String> {
     let text = string(json)?;
     let trimmed = text.trim();
     let holds = trimmed.starts_with(bracket)
-        && !depth_exceeds(trimmed.as_bytes(), MAX_DEPTH)
-        && serde_json::from_str::<&RawValue>(trimmed).is_ok();
+        && (switches::is_off("args-in-a-string") || !depth_exceeds(trimmed.as_bytes(), MAX_DEPTH))
+        && (switches::is_off("args-whole-string") || serde_json::from_str::<&RawValue>(trimmed).is_ok());
     holds.then(|| trimmed.to_owned())
 }
 

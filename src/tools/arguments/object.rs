@@ -135,6 +135,7 @@ impl<'v> Members<'v> {
             true if sent.other == Some(key) => sent.other = None,
             true => {}
             _ if sent.json.is_empty() || sent.key == key => *sent = Sent { json, key, other: sent.other },
+            _ if switches::is_off("args-two-names") => {}
             _ => sent.other = Some(key),
         }
     }

@@ -162,7 +162,7 @@ impl ReadMultipleFiles {
             let mut wait = workspace.mount_wait(arrived);
             let read = loop {
                 match self.read(workspace, file, share, control) {
-                    Err(error) if wait.again(&error, control) => {}
+                    Err(error) if !switches::is_off("read-many-waits") && wait.again(&error, control) => {}
                     read => break read,
                 }
             };

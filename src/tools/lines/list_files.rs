@@ -159,7 +159,10 @@ impl ListFiles {
             .with("files", &files.collect::<Vec<_>>())
             .with("total_count", &listing.files.len())
             .with("directory", &listing.directory.to_string_lossy())
-            .with_some("not_readable", (not_readable > 0).then_some(&not_readable))
+            .with_some(
+                "not_readable",
+                (!switches::is_off("list-unread-told") && not_readable > 0).then_some(&not_readable),
+            )
             .with_some("next", self.next(listing, listing.files.len()).as_ref())
             .with_some("partial", listing.late.is_some().then_some(&true))
     }

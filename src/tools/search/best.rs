@@ -101,7 +101,9 @@ impl<E: Entry> Best<E> {
         while let Some(last) = self.heap.peek() {
             let len = last.line_len();
             // Those before it fill the answer.
-            if self.bytes - len < self.room && self.heap.len() <= self.most {
+            if switches::is_off("search-bounded")
+                || self.bytes - len < self.room && self.heap.len() <= self.most
+            {
                 break;
             }
             self.bytes -= len;

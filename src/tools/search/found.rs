@@ -210,7 +210,9 @@ impl<'c> Search<'c> {
             Ok(None) => {}
             Err(_) => {
                 self.has_failed = true;
-                self.balance.add(Reason::Unreadable, 1);
+                if !switches::is_off("glob-gone") {
+                    self.balance.add(Reason::Unreadable, 1);
+                }
             }
             Ok(Some(stat)) if self.sort == Sort::Size => self.take(i128::from(stat.st_size), path),
             Ok(Some(stat)) => {

@@ -185,7 +185,9 @@ impl http_body::Body for AnswerBody {
         };
         // If pulling panics, the channel closes, and the stream ends with an error.
         let block = match block {
-            Ok(block) if block.end == Pulled::Cut => Err(io::Error::other(Broken)),
+            Ok(block) if !switches::is_off("http-cut") && block.end == Pulled::Cut => {
+                Err(io::Error::other(Broken))
+            }
             other => other,
         };
         match block {
@@ -201,7 +203,7 @@ impl http_body::Body for AnswerBody {
                         let next = threads.spawn(|| Block::pull(answer));
                         AnswerBody::Stream { next, threads, end: None, tail }
                     }
-                    _ if tail.is_empty() => AnswerBody::Done,
+                    _ if switches::is_off("events-tail") || tail.is_empty() => AnswerBody::Done,
                     _ => AnswerBody::Whole(Some(Bytes::from_static(tail))),
                 };
                 Poll::Ready(Some(Ok(http_body::Frame::data(bytes))))

@@ -80,7 +80,9 @@ impl Server {
                 biased;
                 ended = &mut call => {
                     // The answer is the rest of what was handed on.
-                    before = early.joined();
+                    if !switches::is_off("early-joined") {
+                        before = early.joined();
+                    }
                     ended
                 }
                 () = early.begun() => {
@@ -108,7 +110,9 @@ impl Server {
         };
         // Leaves room for requests of other clients.
         // Like a single one, a cancellation in a batch over HTTP has no effect.
-        steps.retain(|step| !matches!(step, Step::Cancel(_)));
+        if !switches::is_off("http-batch-cancel") {
+            steps.retain(|step| !matches!(step, Step::Cancel(_)));
+        }
         let most = (self.shared.max_in_flight / 2).max(1);
         let calls = CancelAllOnDrop(Arc::default());
         let pipeline = calls.0.clone();

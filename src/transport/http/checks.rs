@@ -95,10 +95,10 @@ impl Checks {
         }
         let length =
             head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > self.max_bytes as u64) {
+        if !switches::is_off("http-length") && length.is_some_and(|length| length > self.max_bytes as u64) {
             return Err(self.too_large());
         }
-        if !is_json(&head.headers) {
+        if !switches::is_off("http-content-type") && !is_json(&head.headers) {
             return Err(refused(400, code::INVALID_REQUEST, "Content-Type must be application/json"));
         }
         check_codings(&head.headers)?;
@@ -113,10 +113,14 @@ impl Checks {
     pub(super) fn check_operator(&self, head: &Parts, is_private: bool) -> Result<(), HttpRefusal> {
         // Browsers always name a host. Programs that check the health of servers may not.
         let names_source = head.headers.contains_key(HOST) || head.headers.contains_key(ORIGIN);
-        if names_source || head.uri.authority().is_some() {
+        if !switches::is_off("admin-source") && (names_source || head.uri.authority().is_some()) {
             self.check_source(&head.headers, &head.uri)?;
         }
-        if is_private && !self.loopback { self.check_token(&head.headers) } else { Ok(()) }
+        if !switches::is_off("admin-token") && is_private && !self.loopback {
+            self.check_token(&head.headers)
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn too_large(&self) -> HttpRefusal {
@@ -128,7 +132,9 @@ impl Checks {
     fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpRefusal> {
         let foreign = |what| refused(403, code::INVALID_REQUEST, format!("Forbidden: foreign {what}"));
         for origin in headers.get_all(ORIGIN) {
-            if !origin.to_str().is_ok_and(|origin| is_local_origin(origin) || self.allowed.origin(origin)) {
+            if !switches::is_off("http-origin")
+                && !origin.to_str().is_ok_and(|origin| is_local_origin(origin) || self.allowed.origin(origin))
+            {
                 return Err(foreign("Origin"));
             }
         }
@@ -138,7 +144,10 @@ impl Checks {
         let mut hosts = said.chain(uri.authority().map(|host| Some(host.as_str()))).peekable();
         let any = hosts.peek().is_some();
         let is_known = |host: &str| is_local_authority(host) || self.allowed.host(host);
-        if self.loopback && !(any && hosts.all(|host| host.is_some_and(is_known))) {
+        if !switches::is_off("http-host")
+            && self.loopback
+            && !(any && hosts.all(|host| host.is_some_and(is_known)))
+        {
             return Err(foreign("Host"));
         }
         Ok(())

@@ -147,7 +147,7 @@ impl Listener {
 /// Whether the end of another connection helps.
 fn is_short_of_room(error: &io::Error) -> bool {
     let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS];
-    Errno::from_io_error(error).is_some_and(|errno| short.contains(&errno))
+    Errno::from_io_error(error).map_or(switches::is_off("accept-closes"), |errno| short.contains(&errno))
 }
 
 fn spawn(
@@ -178,7 +178,9 @@ impl Site {
             }
             Site::Admin(site) => {
                 let mut response = site.respond(request);
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                if !switches::is_off("admin-closes") {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
                 Ok(response)
             }
         }
@@ -196,7 +198,7 @@ impl Site {
     fn traffic(&self) -> Option<&'static Traffic> {
         match self {
             Site::Clients(_) => Some(&TRAFFIC),
-            Site::Admin(_) => None,
+            Site::Admin(_) => switches::is_off("admin-traffic").then_some(&TRAFFIC),
         }
     }
 }
@@ -229,7 +231,7 @@ async fn connection(
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(head_timeout).max_buf_size(BUFFER);
     // A client that ends only its sending may still wait for its answer; `Client::gone` tells the difference.
-    http.half_close(true);
+    http.half_close(!switches::is_off("half-close"));
     let stream = TokioIo::new(WriteTimeout::new(wire, TAKE_TIMEOUT, unread.clone()));
     let mut served = pin!(http.serve_connection(stream, service));
     let stop = async {

@@ -95,7 +95,8 @@ impl Server {
         let runtime = runtime::Handle::current();
         let executor = Executor::new(shared.limits(), shared.workspace.clone(), runtime)?;
         let (short_bodies, small_bodies) = (Budget::new(SHORT_BODIES_HELD), Budget::new(SMALL_BODIES_HELD));
-        let limit = ConnectionLimit::new(max_connections());
+        let most = if switches::is_off("http-connections") { usize::MAX } else { max_connections() };
+        let limit = ConnectionLimit::new(most);
         let draining = Draining::default();
         Ok(Server { checks, executor, bodies, short_bodies, small_bodies, limit, shared, draining })
     }
@@ -212,8 +213,10 @@ async fn serve_until(
     server.executor.end_commands(shutdown::COMMANDS_LEFT.saturating_sub(drain));
     let finished = async {
         connections.all_closed().await;
-        server.executor.in_progress().below(1).await;
-        server.executor.on_threads().below(1).await;
+        if !switches::is_off("http-end") {
+            server.executor.in_progress().below(1).await;
+            server.executor.on_threads().below(1).await;
+        }
     };
     if tokio::time::timeout(shutdown::GRACE.saturating_sub(drain), finished).await.is_err() {
         tracing::warn!("stopped with requests still in work");

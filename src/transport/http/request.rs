@@ -60,7 +60,7 @@ impl BodyShare {
     /// Makes it the share of a body of `len` bytes. False if there is no room.
     fn resize(&mut self, len: usize) -> bool {
         self.small.resize(LEAST)
-            && self.short.resize(len.clamp(LEAST, SHORT) - LEAST)
+            && (self.short.resize(len.clamp(LEAST, SHORT) - LEAST) || switches::is_off("short-bodies"))
             && self.long.resize(len.saturating_sub(SHORT))
     }
 }
@@ -78,7 +78,8 @@ impl Server {
         let rest = !matches!(head.uri.path(), "/" | "/mcp");
         let mut is_unread = !body.is_end_stream();
         let message = async {
-            let mut over_rate = limit.take().map_err(over_rate).err();
+            let mut over_rate =
+                limit.take().map_err(over_rate).err().filter(|_| !switches::is_off("http-rate"));
             let checked = self.checks.check(&head, &self.shared.service);
             let target = checked.map_err(|refusal| over_rate.take().unwrap_or(refusal))?;
             // Over the rate, too, so that the connection can go on.
@@ -93,7 +94,8 @@ impl Server {
                 let received = Received { at: Instant::now().into_std(), client: client.activity().client() };
                 let step = self.parse(target, mcp_headers(&head.headers), limit, body).await;
                 let wants_progress = matches!(&step, Step::Call(call) if call.wants_progress());
-                let takes_events = wants_progress && accepts_events(&head.headers);
+                let takes_events =
+                    wants_progress && (switches::is_off("events-accepted") || accepts_events(&head.headers));
                 let reader = Some(Reader { client, takes_events });
                 tokio::select! {
                     biased;
@@ -124,7 +126,7 @@ impl Server {
     /// Makes the share that of a body of `len` bytes. For a while without room, closes connections whose bodies arrive slowly.
     async fn make_room(&self, share: &mut BodyShare, len: usize) -> Result<(), HttpRefusal> {
         for _ in 0..ROOM_TRIES {
-            if share.resize(len) {
+            if switches::is_off("http-bodies") || share.resize(len) {
                 return Ok(());
             }
             if !self.limit.close_slow_body() {

@@ -168,8 +168,10 @@ impl State {
     /// Whether it may be closed for another connection.
     fn may_close(self) -> bool {
         let phase_allows = match self.phase {
-            Phase::Work => self.lasts() >= LONG_WORK,
-            Phase::Head if !self.accepted && !self.asked => self.lasts() >= FIRST_REQUEST,
+            Phase::Work => self.lasts() >= LONG_WORK && !(switches::is_off("trickle") && self.stalled),
+            Phase::Head if !self.accepted && (switches::is_off("crowd-refused") || !self.asked) => {
+                self.lasts() >= FIRST_REQUEST
+            }
             Phase::Head | Phase::Body => !self.stalled,
         };
         !self.closing && (phase_allows || self.stands_still())
@@ -227,7 +229,7 @@ impl ConnectionLimit {
             return;
         }
         let newcomers = states().filter(|state| state.is_newcomer()).count();
-        let crowded = newcomers > self.most / NEWCOMERS;
+        let crowded = !switches::is_off("crowd-newcomers") && newcomers > self.most / NEWCOMERS;
         // Where newcomers crowd, no other gives way, even if none of them may be closed yet.
         open.close_first(|state| match state {
             state if !state.may_close() => None,

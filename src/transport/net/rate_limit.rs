@@ -46,7 +46,8 @@ impl TokenBucket {
     fn take_at(&mut self, now: Instant) -> Result<(), Duration> {
         let per_second = f64::from(self.rate.per_second);
         let filled = (now - self.filled).as_secs_f64() * per_second;
-        self.tokens = (self.tokens + filled).min(self.rate.burst.into());
+        let most = if switches::is_off("rate-fill") { f64::INFINITY } else { self.rate.burst.into() };
+        self.tokens = (self.tokens + filled).min(most);
         self.filled = now;
         if self.tokens < 1.0 {
             return Err(Duration::from_secs_f64((1.0 - self.tokens) / per_second));

@@ -93,7 +93,7 @@ async fn watch(asked: &mut StatusSignal, started: Instant, mut when_idle: impl A
                 let limit = *limit.get_or_insert_with(memory::limit);
                 let sample = Sample::now(started);
                 watch.observe(&sample, limit).iter().for_each(warn);
-                if idle.goes_on(&sample, METRICS.calls()) {
+                if idle.goes_on(&sample, METRICS.calls()) && !switches::is_off("rest-memory") {
                     when_idle().await;
                     allocator::collect();
                     memory::release_code();

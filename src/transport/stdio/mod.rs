@@ -184,7 +184,10 @@ impl Connection {
         self.output.flush();
         // Without the runtime's timer: the runtime may be shutting down.
         let since = Instant::now();
-        while self.executor.on_threads().count() > 0 && since.elapsed() < SETTLE {
+        while !switches::is_off("stdio-settle")
+            && self.executor.on_threads().count() > 0
+            && since.elapsed() < SETTLE
+        {
             thread::sleep(Duration::from_millis(5));
         }
         self.enter(ConnectionState::Closed);
@@ -220,7 +223,7 @@ impl Connection {
             return;
         }
         let (received, state) = (Instant::now(), self.session.state());
-        let admit = &mut || self.limit.take().is_ok();
+        let admit = &mut || self.limit.take().is_ok() || switches::is_off("stdio-rate");
         let (service, session) = (&self.service, &mut self.session);
         let parse = || service.mcp_within(session, admit, line);
         let internal_error = || refusal(Service::id_of(line), code::INTERNAL_ERROR, "Internal error");
@@ -254,7 +257,7 @@ impl Connection {
     /// Reads nothing while the number of calls in progress is at its limit.
     fn wait_for_room(&self) {
         let in_progress = self.executor.in_progress();
-        if in_progress.count() >= self.max_in_flight {
+        if !switches::is_off("stdio-room") && in_progress.count() >= self.max_in_flight {
             // Answers that are ready must not wait for those calls.
             self.output.flush();
             self.runtime.block_on(in_progress.below(self.max_in_flight));
@@ -263,7 +266,7 @@ impl Connection {
 
     fn call(&self, call: PendingCall, received: Instant) {
         let task = self.executor.task(call, received);
-        if !self.pipeline.is_busy(task.call.file())
+        if (switches::is_off("stdio-order") || !self.pipeline.is_busy(task.call.file()))
             && let Some(answer) = self.executor.run_now(&task)
         {
             return self.output.push(answer);
@@ -276,7 +279,7 @@ impl Connection {
     fn batch(&self, steps: Vec<Step>, received: Instant) {
         let (executor, output) = (self.executor.clone(), self.output.clone());
         let (sender, pipeline, at_once) = (output.clone(), self.pipeline.clone(), self.max_in_flight);
-        let notify = Some(self.notify.clone());
+        let notify = Some(self.notify.clone()).filter(|_| !switches::is_off("progress-batch"));
         let send_array = move |array| sender.send(array);
         let batch = executor.clone().run_batch(steps, received, pipeline, at_once, notify, send_array);
         exec::start(&self.runtime, async move {

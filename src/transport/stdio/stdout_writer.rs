@@ -139,6 +139,7 @@ impl Buffer {
                     TRAFFIC.sent(written);
                     rest = &rest[written..];
                 }
+                Err(_) if switches::is_off("output-closed") => break,
                 Err(_) => self.closed = true,
             }
         }

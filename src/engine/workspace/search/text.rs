@@ -79,7 +79,9 @@ impl Workspace {
         let stat = self.find_entry(path, Want::Entry, control).ok()?.place.stat?;
         let is_small = match EntryKind::of_mode(stat.st_mode) {
             EntryKind::File => stat.st_size <= MAX_COPY as i64,
-            EntryKind::Folder => self.is_small_folder(path, control).unwrap_or(false),
+            EntryKind::Folder if !switches::is_off("small-folder-apart") => {
+                self.is_small_folder(path, control).unwrap_or(false)
+            }
             _ => false,
         };
         is_small.then(|| EntryKind::of_mode(stat.st_mode))
@@ -117,9 +119,11 @@ impl Workspace {
                     }
                 }
                 // Another program or machine may have put another file in its place: that one is looked for.
-                Err(Errno::NOENT) if !is_last => {}
+                Err(Errno::NOENT) if !switches::is_off("search-opens-again") && !is_last => {}
                 Err(errno)
-                    if !is_last && is_lost(&errno.into(), file_system::is_local(&candidate.folder)) => {}
+                    if !switches::is_off("search-stale")
+                        && !is_last
+                        && is_lost(&errno.into(), file_system::is_local(&candidate.folder)) => {}
                 Err(_) if matches!(candidate.stat(), Ok(None)) => return Ok(Opened::Gone),
                 Err(_) => return Ok(Opened::Unreadable),
             }

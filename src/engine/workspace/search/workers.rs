@@ -323,7 +323,9 @@ impl<'s> Workers<'s> {
         if done.stop == Some(SearchStop::Time) {
             let (rest, has_unseen) = self.control.leaving_time(COUNTING_LEAVES, || work.source.count_rest());
             done.has_unseen = has_unseen;
-            done.not_searched = (work.taken + rest).saturating_sub(done.counts.handled);
+            if !switches::is_off("search-not-searched") {
+                done.not_searched = (work.taken + rest).saturating_sub(done.counts.handled);
+            }
         }
         if done.counts.unreadable > 0 {
             work.source.check_answers()?;

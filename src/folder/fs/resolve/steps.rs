@@ -76,11 +76,15 @@ impl Steps<'_> {
             b"" | b"." => return Ok(None),
             b".." => {
                 self.pass(None);
-                self.way.pop().ok_or(ResolveError::Forbidden)?;
+                if self.way.pop().is_none() && !switches::is_off("place-above") {
+                    return Err(ResolveError::Forbidden);
+                }
                 return Ok(None);
             }
             // Temporary files of this server have no valid name, so a link must not lead to one.
-            name if temporary::is_temporary(name) => return Err(ResolveError::Forbidden),
+            name if !switches::is_off("leftover-hidden") && temporary::is_temporary(name) => {
+                return Err(ResolveError::Forbidden);
+            }
             _ => {}
         }
         let stat = match stat_entry(&here, &step.name) {
@@ -97,7 +101,7 @@ impl Steps<'_> {
             FileType::Symlink if last == LastLink::Keep && !step.from_link && self.pending.is_empty() => {
                 return Ok(Some(self.found(&here, step.name, stat)));
             }
-            FileType::Symlink if self.links < MAX_LINKS => {
+            FileType::Symlink if switches::is_off("place-loop") || self.links < MAX_LINKS => {
                 self.links += 1;
                 self.pass(Some(&step.name));
                 for name in read_link(here.as_fd(), &step.name)?.into_iter().rev() {
@@ -152,7 +156,9 @@ pub(super) fn open_directory(here: BorrowedFd, name: &OsStr) -> Result<Arc<Owned
     match sys::fs::openat(here, name, PASS, Mode::empty()) {
         Ok(fd) => Ok(Arc::new(fd)),
         // The entry was replaced after it was looked up.
-        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => Err(ResolveError::Moved),
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) if !switches::is_off("moved-again") => {
+            Err(ResolveError::Moved)
+        }
         Err(errno) => Err(errno.into()),
     }
 }

@@ -73,7 +73,7 @@ impl Place {
 
     /// In a file.
     pub(super) fn inside(end: &EndPlace) -> Place {
-        let told = (end.told != end.byte).then_some(end.told);
+        let told = (!switches::is_off("grep-context-pages") && end.told != end.byte).then_some(end.told);
         Place {
             byte: Some(end.byte),
             told,

@@ -362,7 +362,8 @@ impl<'r> Run<'r> {
 fn last_of(searched: &Searched, skip: u64) -> Next {
     let LastFile { folder, path, rest } = searched.last.as_ref()?;
     let byte = rest.as_ref().map(|(byte, _)| *byte);
-    let state = rest.as_ref().map_or(0, |(_, stamp)| state_of(stamp));
+    let rest = rest.as_ref().filter(|_| !switches::is_off("search-cursor-state"));
+    let state = rest.map_or(0, |(_, stamp)| state_of(stamp));
     Some((Place { byte, skip, ..Place::behind(*folder, path) }, state))
 }
 
