@@ -53,7 +53,7 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
     folder.write("a", "one\ntwo\n");
     let server = serve(&folder, &[]);
     for (edits, part) in [
-        (json!([]), "edits: it has too few items; expected at least 1"),
+        (json!([]), "edits: it is missing; expected edits, or a patch"),
         (json!([{ "old": "one", "new": "1" }]), "edits[0].path: it is missing"),
         (json!([{ "path": "a" }]), "edits[0]: it does nothing"),
         (json!([{ "path": "a", "old": "one" }]), "edits[0].old: new is missing"),

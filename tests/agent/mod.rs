@@ -3,6 +3,7 @@
 mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod faults; // faults of the system in the middle of a job
+mod patch; // a patch in place of edits
 
 use serde_json::{Value, json};
 

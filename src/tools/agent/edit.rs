@@ -4,9 +4,10 @@ use serde_json::{Map, json};
 
 use super::changed::{Told, done};
 use super::one_edit::{Kind, OneEdit};
+use super::patched::{self, PatchEdit};
 use super::refused::refused;
 use super::texts::TextJob;
-use crate::tools::arguments::{Argument, List, Request, Takes, Value, arguments, is_object};
+use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
 use crate::tools::{Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, JobError, Operation, Workspace};
 use folder::{Control, Error, FilePath, Result};
@@ -33,7 +34,9 @@ pub(crate) static TOOL: Tool = Tool {
 arguments! {
     struct EditArguments {
         /// Changes, each of one kind
-        edits: Edits,
+        edits: Option<Edits>,
+        /// In place of edits: a unified diff, or *** Begin Patch
+        patch: Option<Text>,
         /// Only say what would change
         dry_run as "dry_run" or "dryRun": bool = false,
         /// Show a diff
@@ -71,34 +74,45 @@ impl Argument for Edits {
 /// A parsed call.
 #[derive(Debug)]
 struct Edit {
-    edits: Vec<(FilePath, Kind, Option<EncodingChoice>)>,
+    edits: Vec<Planned>,
+    /// The argument that the edits stand in.
+    is_patch: bool,
     dry_run: bool,
     with_diff: bool,
     guide: Guide,
     limit: Option<usize>,
 }
 
+/// One edit of a call.
+#[derive(Debug)]
+struct Planned {
+    path: FilePath,
+    /// The path that is meant if nothing is at the first.
+    other: Option<FilePath>,
+    kind: Kind,
+    encoding: Option<EncodingChoice>,
+}
+
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let EditArguments { edits: Edits(given), dry_run, diff: with_diff } = self;
-        let (mut edits, mut last) = (Vec::with_capacity(given.len()), None::<FilePath>);
-        for (number, mut edit) in given.into_iter().enumerate() {
-            let at = format!("edits[{number}]");
-            let path = edit.path.take().or(last.take()).ok_or_else(|| Error::InvalidArguments {
-                at: format!("{at}.path"),
-                problem: "it is missing; expected the path of a file".into(),
-            })?;
-            let kind = edit.kind(&at)?;
-            last = match &kind {
-                Kind::Move(to) => Some(to.clone()),
-                Kind::Delete { .. } => None,
-                _ => Some(path.clone()),
-            };
-            edits.push((path, kind, edit.encoding));
-        }
-        Ok(Box::new(Edit { edits, dry_run, with_diff, guide: options.guide(), limit: options.limit }))
+        let EditArguments { edits, patch, dry_run, diff: with_diff } = self;
+        let patch = patch.filter(|patch| !patch.0.is_empty());
+        let is_patch = patch.is_some();
+        let refuse =
+            |at: &str, problem: &str| Error::InvalidArguments { at: at.into(), problem: problem.into() };
+        let edits = match (edits, patch) {
+            (Some(_), Some(_)) => return Err(refuse("patch", "it is beside edits; give one of them")),
+            (None, None) => return Err(refuse("edits", "it is missing; expected edits, or a patch")),
+            (Some(Edits(given)), None) => planned(given)?,
+            (None, Some(patch)) => {
+                let of_patch =
+                    |PatchEdit { path, other, kind }| Planned { path, other, kind, encoding: None };
+                patched::edits(&patch.0, options)?.into_iter().map(of_patch).collect()
+            }
+        };
+        let (guide, limit) = (options.guide(), options.limit);
+        Ok(Box::new(Edit { edits, is_patch, dry_run, with_diff, guide, limit }))
     }
-
     /// A single edit may be given without the list around it.
     fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
         let Some(json) = with_list(arguments.json()) else { return Err(error) };
@@ -109,7 +123,7 @@ impl Request for EditArguments {
 /// The arguments of a call that are those of a single edit, with the list around it. `None` if they have a list already.
 fn with_list(json: &str) -> Option<String> {
     let mut edit: Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
-    if edit.is_empty() || edit.contains_key("edits") {
+    if edit.is_empty() || edit.contains_key("edits") || edit.contains_key("patch") {
         return None;
     }
     let mut call = Map::new();
@@ -120,13 +134,33 @@ fn with_list(json: &str) -> Option<String> {
     serde_json::to_string(&call).ok()
 }
 
+/// The edits of a list, each with its path.
+fn planned(given: Vec<OneEdit>) -> Result<Vec<Planned>> {
+    let (mut edits, mut last) = (Vec::with_capacity(given.len()), None::<FilePath>);
+    for (number, mut edit) in given.into_iter().enumerate() {
+        let at = format!("edits[{number}]");
+        let path = edit.path.take().or(last.take()).ok_or_else(|| Error::InvalidArguments {
+            at: format!("{at}.path"),
+            problem: "it is missing; expected the path of a file".into(),
+        })?;
+        let kind = edit.kind(&at)?;
+        last = match &kind {
+            Kind::Move(to) => Some(to.clone()),
+            Kind::Delete { .. } => None,
+            _ => Some(path.clone()),
+        };
+        edits.push(Planned { path, other: None, kind, encoding: edit.encoding });
+    }
+    Ok(edits)
+}
+
 impl Call for Edit {
     fn file(&self) -> Option<&FilePath> {
-        self.edits.first().map(|(path, ..)| path)
+        self.edits.first().map(|edit| &edit.path)
     }
 
     fn other_files(&self) -> Vec<&FilePath> {
-        let others = self.edits.iter().flat_map(|(path, kind, _)| {
+        let others = self.edits.iter().flat_map(|Planned { path, kind, .. }| {
             let other = match kind {
                 Kind::Move(to) | Kind::Copy(to) => Some(to),
                 _ => None,
@@ -142,28 +176,43 @@ impl Call for Edit {
         match workspace.run_job(&mut operations, self.dry_run, control, told) {
             Ok(told) => Ok(done(told, self.edits.len(), self.dry_run, self.limit)),
             Err(JobError::Failed(error)) => Err(error),
-            Err(JobError::Refused(errors)) => refused(errors, self.edits.len(), self.guide, |number| {
-                let (path, _, encoding) = &self.edits[number];
-                (path.sent(), encoding.unwrap_or_default())
-            }),
+            Err(JobError::Refused(errors)) => {
+                let edit = |number: usize| {
+                    let Planned { path, encoding, .. } = &self.edits[number];
+                    (path.sent(), encoding.unwrap_or_default())
+                };
+                refused(errors, (self.edits.len(), self.is_patch), self.guide, edit)
+            }
         }
     }
 }
 
 impl Edit {
     fn operations<'o>(&'o self, workspace: &'o Workspace, control: &'o Control) -> Vec<Operation<'o>> {
-        let operation = |(path, kind, encoding): &'o (FilePath, Kind, Option<EncodingChoice>)| match kind {
-            Kind::Move(to) => Operation::Move { path: path.clone(), to: to.clone() },
-            Kind::Copy(to) => Operation::Copy { path: path.clone(), to: to.clone() },
-            Kind::Delete { recursive } => Operation::Delete { path: path.clone(), recursive: *recursive },
-            Kind::Text(_) | Kind::Lines(_) | Kind::Content { .. } => {
-                let (encoding, first_line) = (*encoding, self.guide.base.first());
+        let operation = |edit: &'o Planned| match &edit.kind {
+            Kind::Move(to) => Operation::Move { path: edit.meant(workspace), to: to.clone() },
+            Kind::Copy(to) => Operation::Copy { path: edit.meant(workspace), to: to.clone() },
+            Kind::Delete { recursive } => {
+                Operation::Delete { path: edit.meant(workspace), recursive: *recursive }
+            }
+            kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch(_) | Kind::Content { .. }) => {
+                let (encoding, first_line) = (edit.encoding, self.guide.base.first());
+                let path = &edit.path;
                 let job = TextJob { kind, name: path.sent(), encoding, first_line, workspace, control };
                 let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
-                Operation::Write { path: path.clone(), options: write_options(kind, encoding), plan }
+                Operation::Write { path: edit.meant(workspace), options: write_options(kind, encoding), plan }
             }
         };
         self.edits.iter().map(operation).collect()
+    }
+}
+
+impl Planned {
+    /// The path that it means.
+    fn meant(&self, workspace: &Workspace) -> FilePath {
+        let is_there = |path: &FilePath| workspace.info(path).is_ok();
+        let other = self.other.as_ref().filter(|other| !is_there(&self.path) && is_there(other));
+        other.unwrap_or(&self.path).clone()
     }
 }
 

@@ -4,6 +4,7 @@ pub(super) mod edit;
 
 mod changed;
 mod one_edit;
+mod patched;
 mod refused;
 mod span;
 mod texts;

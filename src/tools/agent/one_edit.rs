@@ -7,6 +7,7 @@ use crate::tools::arguments::{Count, Text, arguments};
 use folder::{Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 use text::line_edit::{LineEdit, LineEdits, Operation};
+use text::patch::Hunk;
 use text::text_edit::{TextEdit, TextEdits};
 
 arguments! {
@@ -51,6 +52,8 @@ pub(super) enum Kind {
     Text(TextEdits),
     /// Lines are replaced or removed, or a text is added behind the last one.
     Lines(LineEdits),
+    /// Hunks of a patch.
+    Patch(Vec<Hunk>),
     /// The whole file.
     Content {
         text: String,
@@ -77,7 +80,18 @@ impl Kind {
                 });
                 new.chain(append.as_deref()).flat_map(|new| ["", new]).collect()
             }
+            Kind::Patch(_) => Vec::new(),
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// The new lines of hunks, one text for each.
+    pub(super) fn new_lines(&self) -> Vec<String> {
+        match self {
+            Kind::Patch(hunks) => {
+                hunks.iter().map(|hunk| hunk.new_side().collect::<Vec<_>>().join("\n")).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

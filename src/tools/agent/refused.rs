@@ -11,10 +11,10 @@ use text::encoding::EncodingChoice;
 const NAMES: EditNames =
     EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
 
-/// The reply for `errors`, by the numbers of their edits from 0. `edit` gives the path of an edit, and its encoding.
+/// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path of an edit, and its encoding.
 pub(super) fn refused<'e>(
     errors: Vec<(usize, Error)>,
-    edits: usize,
+    (edits, is_patch): (usize, bool),
     guide: Guide,
     edit: impl Fn(usize) -> (&'e str, EncodingChoice),
 ) -> Result<Reply> {
@@ -42,7 +42,7 @@ pub(super) fn refused<'e>(
                 told.failure
             }
             Error::InvalidArguments { at, problem } => {
-                let at = format!("edits[{number}].{at}");
+                let at = if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };
                 let error = Error::InvalidArguments { at, problem };
                 text.push_str(ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: "));
                 Some(Arc::new(error))

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::one_edit::Kind;
+use super::patched::unplaced;
 use engine::Workspace;
 use folder::{Control, Error, Result};
 use text::encoded_edit::{Rewrite, plan_decoded, rewrite};
@@ -10,6 +11,7 @@ use text::encoding::{Encoding, EncodingChoice};
 use text::line_edit;
 use text::lines::LineIndex;
 use text::omission::{omission, omission_problem};
+use text::patch;
 use text::splice::{EditPlan, Splice};
 use text::text_edit::TextLimits;
 use text::tolerant::{self, TolerantEdits};
@@ -45,8 +47,9 @@ impl<'j> TextJob<'j> {
         let in_text = |index: &LineIndex, text: &[u8]| {
             Ok(self.in_text(index, text, old.ends_with(text))?.map(|plan| (plan, ())))
         };
-        let planned =
-            plan_decoded(choice, (self.name, old), &self.kind.texts(), limits, self.control, in_text)?;
+        let hunks = self.kind.new_lines();
+        let texts = [self.kind.texts(), hunks.iter().flat_map(|new| ["", new]).collect()].concat();
+        let planned = plan_decoded(choice, (self.name, old), &texts, limits, self.control, in_text)?;
         if let Some(planned) = &planned {
             self.check_omission(old, planned.text.encoding)?;
         }
@@ -86,6 +89,10 @@ impl<'j> TextJob<'j> {
             Kind::Text(edits) => {
                 let edits = TolerantEdits { edits, first_line: self.first_line };
                 tolerant::plan(&edits, index, (old, is_stored), self.limits(), self.control)
+            }
+            Kind::Patch(hunks) => {
+                let placed = patch::place(hunks, index, old, self.control).map_err(unplaced)?;
+                Ok(placed.map(|placed| placed.plan))
             }
             Kind::Lines(edits) => Ok(line_edit::plan(index, old, edits)?.map(|planned| planned.plan)),
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Ok(None),
