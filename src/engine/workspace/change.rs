@@ -205,9 +205,9 @@ impl Workspace {
     pub(super) fn check_size(&self, edit: &EditPlan, len: usize, any_size: bool) -> Result<u64> {
         let size = edit.len_after(len) as u64;
         let max = self.options.max_bytes + if any_size { len as u64 } else { 0 };
-        let is_bounded =
-            !switches::is_off("edit-size") && !(any_size && switches::is_off("edit-adds-too-much"));
-        let too_large = is_bounded && size > max && !edit.changes_nothing();
+        let is_unbounded =
+            switches::is_off("edit-size") || any_size && switches::is_off("edit-adds-too-much");
+        let too_large = !is_unbounded && size > max && !edit.changes_nothing();
         if too_large { Err(Error::TooLarge { size, max, is_result: true }) } else { Ok(size) }
     }
 

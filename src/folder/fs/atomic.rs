@@ -76,9 +76,11 @@ impl AtomicFile {
         loop {
             let name = temporary::new_name();
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let for_all =
-                if switches::is_off("temporary-mode") { Mode::RGRP | Mode::ROTH } else { Mode::empty() };
-            let fd = match sys::fs::openat(dir, &name, flags, Mode::RUSR | Mode::WUSR | for_all) {
+            let mode = match switches::is_off("temporary-mode") {
+                true => Mode::from_raw_mode(0o644),
+                false => Mode::RUSR | Mode::WUSR,
+            };
+            let fd = match sys::fs::openat(dir, &name, flags, mode) {
                 Ok(fd) => fd,
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
