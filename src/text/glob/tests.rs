@@ -30,6 +30,26 @@ fn answers_what_the_reference_answered() {
 }
 
 #[test]
+fn a_negation_that_ends_in_a_group_or_a_bar_is_that_of_bash() {
+    for (pattern, found, others) in [
+        (
+            "foo!(*.@(spec|test)).ts",
+            &["foo.ts", "foobar.ts", "foo.specs.ts"][..],
+            &["foo.spec.ts", "foo.a.test.ts"][..],
+        ),
+        ("x!(@(a|b))", &["x", "xc", "xab"], &["xa", "xb", "c"]),
+        ("@(!(@(a|b)))", &["ab", "c"], &["a", "b"]),
+        ("x!(a@(b|c))d", &["xd", "xad", "xabcd"], &["xabd", "xacd"]),
+        ("x!(a+(b))", &["x", "xa", "xaba"], &["xab", "xabb"]),
+        ("x!(a|)", &["xb", "xaa"], &["x", "xa"]),
+        ("x!()", &["xa", "xab"], &["x"]),
+    ] {
+        found.iter().for_each(|path| assert!(matches(pattern, path), "{pattern} {path}"));
+        others.iter().for_each(|path| assert!(!matches(pattern, path), "{pattern} {path}"));
+    }
+}
+
+#[test]
 fn a_path_matches_in_each_form_of_unicode_and_as_lists_show_it() {
     for (pattern, path) in [
         ("caf\u{e9}/*", "cafe\u{301}/x"),

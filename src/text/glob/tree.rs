@@ -32,7 +32,7 @@ struct Node {
     /// Where it stood in its parent when it was made.
     index: usize,
     parts: Vec<Part>,
-    /// `!()`. The reference also takes a group for it whose text ends with another group, or with a bar.
+    /// `!()`. Unlike `minimatch`, not a group that ends with another group, or with a bar.
     hollow: bool,
 }
 
@@ -172,8 +172,8 @@ impl Tree {
                 last = self.add(None, Some(group))?;
                 alternatives.push(last);
             } else if c == u16::from(b')') {
-                self.nodes[group].hollow = text.is_empty();
                 self.push_text(last, &mut text)?;
+                self.nodes[group].hollow = alternatives.len() == 1 && self.parts(last).is_empty();
                 self.nodes[group].parts = alternatives.into_iter().map(Part::Node).collect();
                 return Ok(at);
             } else {
