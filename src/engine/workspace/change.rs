@@ -189,7 +189,7 @@ impl Workspace {
         }
         control.check()?;
         if !switches::is_off("parents-after-locks") {
-            self.check_locks(&found.place, path.sent())?;
+            self.check_locks(&found.place.dir, path.sent())?;
         }
         let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
             .map_err(|error| Error::write_in_folder(path.sent(), error))?;

@@ -10,6 +10,7 @@ use folder::fs::lock::{LockTurn, Locked, PathKey, PathLock};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::view::OpenFile;
 use folder::{Control, Error, FilePath, Result};
+use sys::fd::OwnedFd;
 use sys::fs::Access;
 use sys::io::Errno;
 
@@ -65,15 +66,15 @@ impl Workspace {
         Ok(is_same.then_some((lock, file)))
     }
 
-    /// Refuses to change what is in the folder of `place` if locks there do not keep out other machines.
-    pub(super) fn check_locks(&self, place: &ResolvedPath, name: &str) -> Result<()> {
-        let dir = sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
-        self.check_mount(place, dir.st_dev, name)
+    /// Refuses to change what is in the folder `dir` if locks there do not keep out other machines.
+    pub(super) fn check_locks(&self, dir: &OwnedFd, name: &str) -> Result<()> {
+        let stat = sys::fs::fstat(dir).map_err(|errno| Error::read(name, errno))?;
+        self.check_mount(dir, stat.st_dev, name)
     }
 
-    fn check_mount(&self, place: &ResolvedPath, device: u64, name: &str) -> Result<()> {
+    fn check_mount(&self, dir: &OwnedFd, device: u64, name: &str) -> Result<()> {
         let refused = |why| Error::UnsafeLocks { name: name.into(), why };
-        self.mounts.check(&place.dir, device).map_err(refused)
+        self.mounts.check(dir, device).map_err(refused)
     }
 
     /// Waits in the queue of the path of `place`. A turn that is held already for that path is kept.
@@ -86,7 +87,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<LockTurn<'w>> {
         let dir = sys::fs::fstat(&place.dir).map_err(|errno| Error::read(name, errno))?;
-        self.check_mount(place, dir.st_dev, name)?;
+        self.check_mount(&place.dir, dir.st_dev, name)?;
         let key: PathKey = (dir.st_dev, dir.st_ino, place.name.clone());
         if let Some(turn) = held.filter(|turn| *turn.key() == key) {
             return Ok(turn);

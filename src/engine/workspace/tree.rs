@@ -135,7 +135,7 @@ impl Workspace {
             let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
             let place = ResolvedPath { missing, ..place.clone() };
             if !switches::is_off("create-folder-locks") {
-                self.check_locks(&place, path.sent())?;
+                self.check_locks(&place.dir, path.sent())?;
             }
             control.begin_commit()?;
             let created = Parents::create(&place, self.new_folder_mode(), self.options.durability);

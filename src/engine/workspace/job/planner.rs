@@ -131,15 +131,16 @@ impl Planner<'_, '_> {
             let Before::OnDisk(at) = self.draft.before(&parent) else { continue };
             let found = self.workspace.folders.find_at(&at, path, Want::Entry)?;
             if found.is_directory() {
-                self.workspace.check_locks(&found.place, path.sent())?;
                 let opened = found.place.open_folder();
                 let refused = |refusal| crate::workspace::found::refused(path.sent(), refusal);
-                return opened.map(Arc::new).map_err(refused);
+                let dir = opened.map(Arc::new).map_err(refused)?;
+                self.workspace.check_locks(&dir, path.sent())?;
+                return Ok(dir);
             }
         }
-        let root = self.workspace.folders.find_at(&(place.0, PathBuf::new()), path, Want::Entry)?;
-        self.workspace.check_locks(&root.place, path.sent())?;
-        Ok(root.folder.handle().clone())
+        let dir = self.workspace.folders.roots()[place.0].folder()?.handle().clone();
+        self.workspace.check_locks(&dir, path.sent())?;
+        Ok(dir)
     }
 }
 
