@@ -73,7 +73,7 @@ pub fn omission_problem(line: &str) -> String {
     format!(
         "its line `{first}` stands for text that is left out, but the file has no such line and would get it as it is; write that text \
          out, or change only the parts that differ, each by an edit of its own. To write this very line, write {before} first and put in \
-         the dots by another edit"
+         the dots by another call"
     )
 }
 
@@ -92,12 +92,19 @@ fn is_omission(line: &str) -> bool {
         _ if !is_comment || line.starts_with('*') => return false,
         (true, false) => Dots::Before,
         (false, true) => Dots::AtOneEnd,
+        (false, false) if is_bracketed(line) => Dots::AtOneEnd,
         (false, false) => return false,
     };
     let lower = inner.to_lowercase();
     let words = lower.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     needed_dots(&words).is_some_and(|needed| needed <= dots)
+}
+
+/// Whether all of a comment is in square brackets.
+fn is_bracketed(line: &str) -> bool {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '#' | '/' | ';' | '-' | '%');
+    line.trim_start_matches(marks).starts_with('[') && line.ends_with(']')
 }
 
 fn holds(old: &[u8], line: &str, encoding: Encoding, control: &dyn Stop) -> Result<bool, Stopped> {

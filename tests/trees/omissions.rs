@@ -102,7 +102,7 @@ fn a_line_that_the_file_has_or_of_a_new_file_and_dots_that_are_code_are_written(
             let (is_error, text) = outcome(server, tool, &arguments);
             assert!(!is_error, "{tool} {arguments}: {text}");
         }
-        // The way round: the line without its dots, and the dots by another edit.
+        // The way round: the line without its dots, and the dots afterwards.
         let edits = json!([
             { "oldText": "    b()\n", "newText": "    # DOTS existing code DOTS\n    b()\n" },
             { "oldText": "DOTS", "newText": "...", "replaceAll": true },

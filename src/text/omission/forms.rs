@@ -12,7 +12,7 @@ pub(super) enum Dots {
 
 /// The forms, word by word: `a|b` is one of them, `THING` one of [`THINGS`], `*` any word; one with `?` at its end may be missing. One of
 /// [`TAILS`] may follow. An ordinary comment has further words: `# Keep existing tests ...`, `# ... then handle the rest ...`.
-const FORMS: [(Dots, &str); 29] = [
+const FORMS: [(Dots, &str); 33] = [
     (AtOneEnd, "the|your? existing code"),
     (AtOneEnd, "the? rest of the|this|your? code|file|function|method|class|module|implementation"),
     (AtOneEnd, "unchanged"),
@@ -23,6 +23,10 @@ const FORMS: [(Dots, &str); 29] = [
     (Before, "the? same|code as above|before"),
     (Before, "no changes|change|modifications needed|required|below? in|to? the|this? here|THING?"),
     (Before, "omitted"),
+    (Before, "the? rest unchanged|omitted|same|truncated"),
+    (Around, "* more? THING omitted|truncated|skipped|unchanged|hidden"),
+    (Around, "keep the? existing|rest|others"),
+    (Around, "truncated|snip|snipped|elided|shortened"),
     (Around, "the? rest|remainder|remaining|existing|previous|others"),
     (Around, "the? rest of the|this|your? *"),
     (Around, "the|your? existing * THING"),
@@ -112,7 +116,12 @@ mod tests {
             ("then handle the rest", None),
             ("existing users keep their password", None),
             ("rest of the code is not checked", None),
-            ("keep the rest", None),
+            ("keep the rest", Some(Around)),
+            ("keep existing", Some(Around)),
+            ("12 lines omitted", Some(Around)),
+            ("12 users omitted", None),
+            ("truncated", Some(Around)),
+            ("rest unchanged", Some(Before)),
         ] {
             let words: Vec<&str> = form.split_whitespace().collect();
             assert_eq!(needed_dots(&words), is_one, "{form}");
