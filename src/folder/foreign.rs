@@ -26,20 +26,65 @@ fn is_root(name: &str) -> bool {
     name == "~" || is_drive || matches!(name, "file:" | "http:" | "https:") || is_variable(name)
 }
 
-/// The path without the quotes, brackets, blanks, `@`, punctuation and line numbers that a text has around it, if it has some, and the
-/// lines that it names: the first and the last, counted from 1.
-pub fn bare_path(path: &str) -> Option<(&str, Option<(u64, u64)>)> {
-    let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
-    let is_behind = |c: char| is_around(c) || matches!(c, ',' | ';' | ':' | '#');
-    let trimmed =
-        |text| str::trim_start_matches(text, |c: char| is_around(c) || c == '@').trim_end_matches(is_behind);
-    let (mut bare, mut lines) = (trimmed(path), None);
+/// A path without what a text has around it, and the lines that it names: the first and the last, counted from 1.
+pub type BarePath<'p> = (&'p str, Option<(u64, u64)>);
+
+/// Most ends of a path that may be where another text begins.
+const MOST_ENDS: usize = 8;
+
+/// Quotes that no usual name has, besides `'`.
+const QUOTES: [char; 12] = ['"', '`', '“', '”', '„', '‟', '‘', '’', '«', '»', '‹', '›'];
+
+/// What `path` may be without the quotes, brackets, stars, blanks, `@`, punctuation and line numbers that a text has around it, and without
+/// what follows the name of a file with an extension behind `:`, `#` or a comma with a blank. The longest is the first.
+pub fn bare_paths(path: &str) -> Vec<BarePath<'_>> {
+    let within = path.rsplit_once("](").or_else(|| path.rsplit_once("\":")).map_or(path, |(_, path)| path);
+    let (mut bare, mut lines) = (unmarked(within), None);
+    let first = bare;
     while let Some((rest, named)) = bare.rsplit_once([':', '#'])
         && let Some(range) = lines_in(named)
     {
-        (bare, lines) = (trimmed(rest), Some(range));
+        (bare, lines) = (unmarked(rest), Some(range));
     }
-    (bare != path && !bare.is_empty()).then_some((bare, lines))
+    let has_extension =
+        |path: &str| path.rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
+    let mut ends: Vec<usize> = first.match_indices([':', '#']).map(|(at, _)| at).collect();
+    ends.extend(first.match_indices(", ").map(|(at, _)| at));
+    ends.sort_unstable_by(|one, other| other.cmp(one));
+    let cut =
+        ends.into_iter().take(MOST_ENDS).map(|at| unmarked(&first[..at])).filter(|path| has_extension(path));
+    let all = [(bare, lines)].into_iter().chain(cut.map(|path| (path, None)));
+    let mut bare: Vec<BarePath<'_>> = all.filter(|(bare, _)| *bare != path && !bare.is_empty()).collect();
+    bare.dedup_by(|one, before| one.0 == before.0);
+    bare
+}
+
+/// A path without quotes anywhere, and without other marks around it, if it has some.
+pub fn unquoted(path: &str) -> Option<String> {
+    let plain = unmarked(path).replace(QUOTES, "");
+    (plain != path && !plain.is_empty()).then_some(plain)
+}
+
+/// Whether a name begins with a mark of a text that no usual name begins with: a quote, a star, or a bracket that is not closed in it.
+pub fn begins_with_mark(name: &str) -> bool {
+    let mut chars = name.chars();
+    match chars.next() {
+        Some('(') => !name.contains(')'),
+        Some('[') => !name.contains(']'),
+        Some('{') => !name.contains('}'),
+        Some(first) => QUOTES.contains(&first) || matches!(first, '*' | '<'),
+        None => false,
+    }
+}
+
+fn unmarked(text: &str) -> &str {
+    let is_around = |c: char| {
+        c.is_whitespace()
+            || QUOTES.contains(&c)
+            || matches!(c, '\'' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '*')
+    };
+    let is_behind = |c: char| is_around(c) || matches!(c, ',' | ';' | ':' | '#' | '.' | '…');
+    text.trim_start_matches(|c: char| is_around(c) || c == '@').trim_end_matches(is_behind)
 }
 
 /// The lines of a text such as `12`, `12-20`, `L12`, `L12-L20` or `L12C3-L20C1`.
@@ -116,15 +161,41 @@ mod tests {
             assert_eq!(is_foreign_path(path), path == "a:/b", "{path}");
         }
         for path in [
-            "\"a/b\"", "'a/b'", "`a/b`", " a/b\n", "a/b:12", "a/b:12:3", "@a/b", "`@a/b:1`", "a/b:", "a/b#",
-            "<a/b>", "`a/b`,", "\"a/b\";", "a/b,", "`a/b`:12", "<a/b:12>", "a/b#2:",
+            "\"a/b\"",
+            "'a/b'",
+            "`a/b`",
+            " a/b\n",
+            "a/b:12",
+            "a/b:12:3",
+            "@a/b",
+            "`@a/b:1`",
+            "a/b:",
+            "a/b#",
+            "<a/b>",
+            "`a/b`,",
+            "\"a/b\";",
+            "a/b,",
+            "`a/b`:12",
+            "<a/b:12>",
+            "a/b#2:",
+            "(a/b)",
+            "[a/b]",
+            "**a/b**",
+            "“a/b”",
+            "«a/b»",
+            "{\"path\":\"a/b\"}",
+            "{\"path\": \"a/b\"}",
+            "[\"a/b\"]",
+            "a/b...",
+            "a/b…",
+            "[x](a/b)",
         ] {
-            assert_eq!(bare_path(path).map(|(bare, _)| bare), Some("a/b"), "{path}");
+            assert_eq!(bare_paths(path).first().map(|(bare, _)| *bare), Some("a/b"), "{path}");
         }
         for path in
             ["a/b", "a:b", "a@b", "", " ", "@", "12", "a#L", "a:L", "a:1-", "a#L1-x", "a#top", "a>b", "a,b"]
         {
-            assert_eq!(bare_path(path), None, "{path}");
+            assert_eq!(bare_paths(path), [], "{path}");
         }
         for (path, first, last) in [
             ("a/b:12", 12, 12),
@@ -141,7 +212,31 @@ mod tests {
             ("a/b#L12C3-L20C1", 12, 20),
             ("`a/b:0`", 0, 0),
         ] {
-            assert_eq!(bare_path(path), Some(("a/b", Some((first, last)))), "{path}");
+            assert_eq!(bare_paths(path).first(), Some(&("a/b", Some((first, last)))), "{path}");
+        }
+        for path in [
+            "s/a.py::f",
+            "s/a.py:abc",
+            "s/a.py, README.md",
+            "s/a.py:1-",
+            "s/a.py#L",
+            "(s/a.py:1-)",
+            "s/a.py:f:2",
+        ] {
+            assert!(bare_paths(path).contains(&("s/a.py", None)), "{path}");
+        }
+        assert!(bare_paths(&"a.b:".repeat(10_000)).len() <= MOST_ENDS + 1);
+        assert_eq!(unquoted("\"src\"/new.py").as_deref(), Some("src/new.py"));
+        assert_eq!(unquoted("src/it's.py"), None);
+        for (name, is_mark) in [
+            ("(src", true),
+            ("“src", true),
+            ("*", true),
+            ("[slug]", false),
+            ("(group)", false),
+            ("@m", false),
+        ] {
+            assert_eq!(begins_with_mark(name), is_mark, "{name}");
         }
         assert_eq!(plain("/home/me/a"), ("home/me/a".into(), true));
     }

@@ -335,3 +335,23 @@ fn while_all_folders_are_gone_no_search_says_that_nothing_matches() {
         assert_eq!(failed(&server, tool, arguments), "Error: Cannot access working directory", "{tool}");
     }
 }
+
+#[test]
+fn a_folder_that_has_the_names_as_sent_goes_before_one_that_has_others_like_them() {
+    let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}");
+    let (one, other, second) = two(|one, other| {
+        put(one, &format!("{composed}/new.txt"), "one\n");
+        put(one, &format!("{composed}/sub/new.txt"), "one\n");
+        put(other, &format!("{decomposed}/old.txt"), "old\n");
+    });
+    let server = serve(&one, &[&second]);
+    let write = |path: &str| json!({ "path": path, "content": "two\n" });
+    ok(&server, "write_file", write(&format!("{decomposed}/new.txt")));
+    assert_eq!(one.text(&format!("{composed}/new.txt")), "one\n");
+    assert_eq!(other.text(&format!("{decomposed}/new.txt")), "two\n");
+    // Either may be meant.
+    let text = failed(&server, "write_file", write(&format!("{decomposed}/sub/new.txt")));
+    assert!(text.contains("Several entries may be meant"), "{text}");
+    assert_eq!(one.text(&format!("{composed}/sub/new.txt")), "one\n");
+    ok(&server, "read_text_file", json!({ "path": format!("{decomposed}/sub/new.txt") }));
+}

@@ -420,3 +420,60 @@ fn an_escape_leads_to_nothing_that_has_none_in_its_shown_name() {
     let text = server.tool("write_file", json!({ "path": "\u{e9}/\\x7f", "content": "x" })).text;
     assert!(text.contains("a new name has no \\xNN") && !text.contains("//"), "{text}");
 }
+
+#[test]
+fn a_path_with_marks_of_a_text_around_it_names_the_file_and_makes_nothing() {
+    on_all(
+        &[],
+        |folder| put(folder, "src/a.py", "one\n"),
+        |server, folder| {
+            let before = tree(folder.path());
+            for sent in [
+                "(src/a.py)",
+                "[src/a.py]",
+                "**src/a.py**",
+                "“src/a.py”",
+                "«src/a.py»",
+                "{\"path\":\"src/a.py\"}",
+                "[\"src/a.py\"]",
+                "src/a.py::f",
+                "src/a.py:abc",
+                "src/a.py, README.md",
+                "src/a.py:1-",
+                "src/a.py#L",
+                "src/a.py...",
+            ] {
+                for (tool, arguments) in [
+                    ("write_file", json!({ "path": sent, "content": "two\n" })),
+                    ("read_text_file", json!({ "path": sent })),
+                    ("create_directory", json!({ "path": sent })),
+                ] {
+                    let (is_error, text) = outcome(server, tool, &arguments);
+                    assert!(is_error && text.contains("src/a.py"), "{tool} {sent:?}: {text}");
+                    let hint = text.lines().last().unwrap_or_default();
+                    assert!(
+                        hint.contains("'src/a.py'") || hint.ends_with(": src/a.py"),
+                        "{tool} {sent:?}: {text}"
+                    );
+                }
+            }
+            for (sent, meant) in
+                [("src:3", "'src'"), ("\"src\"/new.py", "'src/new.py'"), ("(src/new.py)", "'src/new.py'")]
+            {
+                let (is_error, text) = outcome(server, "write_file", &json!({ "path": sent, "content": "" }));
+                assert!(
+                    is_error && text.contains(meant) && !text.contains("create_directory"),
+                    "{sent}: {text}"
+                );
+            }
+            assert!(outcome(server, "create_directory", &json!({ "path": "src:3" })).0);
+            let text = outcome(server, "list_directory", &json!({ "path": "src:3" })).1;
+            assert!(text.contains("'src' is a folder") && !text.contains("read_text_file"), "{text}");
+            assert_eq!(tree(folder.path()), before);
+            // Names in brackets are usual ones.
+            for sent in ["[slug]", "(group)", "@modal"] {
+                assert!(!outcome(server, "create_directory", &json!({ "path": sent })).0, "{sent}");
+            }
+        },
+    );
+}

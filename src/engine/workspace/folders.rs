@@ -168,7 +168,7 @@ impl Folders {
             self.find_respelled(path, want, freshness)?
         };
         match (respelled, gone) {
-            (Some(found), _) if found.exists() => Ok(found),
+            (Some(found), _) if found.exists() => self.respelled_or_as_sent(path, found, first, freshness),
             // A read does not say that nothing is there: that folder may have had it.
             (_, Some(error)) if freshness == Freshness::Recent || first.is_none() && barred.is_none() => {
                 Err(error)

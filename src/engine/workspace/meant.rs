@@ -5,6 +5,13 @@ use super::found::{Found, Freshness, Want};
 use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
 use text::shown::{has_escape, in_lower_hex};
 
+/// An entry that a path names within what a text has around it.
+struct BareEntry<'p> {
+    path: &'p str,
+    lines: Option<(u64, u64)>,
+    is_folder: bool,
+}
+
 impl Folders {
     /// The error for a path in none of the served folders.
     pub(super) fn outside(&self, path: &FilePath) -> Error {
@@ -15,8 +22,8 @@ impl Folders {
 
     /// What is here by the path that the missing `path` means.
     pub(super) fn meant_instead(&self, path: &FilePath) -> Option<String> {
-        if let Some((bare, _)) = self.bare_file(path) {
-            return Some(bare.into());
+        if let Some(bare) = self.bare_entry(path.sent()) {
+            return Some(format!("{}{}", bare.path, if bare.is_folder { "/" } else { "" }));
         }
         if !path.is_in_tree() || !foreign::is_foreign_path(path.sent()) {
             return None;
@@ -24,11 +31,38 @@ impl Folders {
         self.same_end(&foreign::plain(path.sent()).0)
     }
 
-    /// The file that `path` names if it is taken without what a text has around a path, and the lines that it names.
-    fn bare_file<'p>(&self, path: &'p FilePath) -> Option<(&'p str, Option<(u64, u64)>)> {
-        let (bare, lines) = foreign::bare_path(path.sent())?;
-        let found = self.look(bare).filter(|found| !found.is_directory())?;
-        found.exists().then_some((bare, lines))
+    /// The entry that `path` names if it is taken without what a text has around a path. A folder has line numbers behind it: a name in
+    /// brackets may be beside one without.
+    fn bare_entry<'p>(&self, path: &'p str) -> Option<BareEntry<'p>> {
+        foreign::bare_paths(path).into_iter().find_map(|(path, lines)| {
+            let found = self.look(path).filter(Found::exists)?;
+            let is_folder = found.is_directory();
+            (!is_folder || lines.is_some()).then_some(BareEntry { path, lines, is_folder })
+        })
+    }
+
+    /// Refuses a new entry whose path, or that of a new folder above it, has around it what a text has around the path of an entry.
+    fn check_bare(&self, path: &FilePath, found: &Found) -> Result<()> {
+        let refused =
+            |meant, lines| Err(Error::InvalidName { problem: NameProblem::Foreign { meant, lines } });
+        let sent = path.sent();
+        let new = found.place.missing.len();
+        let above = sent.trim_end_matches('/').rmatch_indices('/').map(|(at, _)| &sent[..at]);
+        for path in [sent].into_iter().chain(above.take(new)) {
+            if let Some(bare) = self.bare_entry(path) {
+                return refused(
+                    Some(bare.path.into()),
+                    bare.lines.filter(|_| path == sent && !bare.is_folder),
+                );
+            }
+        }
+        let first = found.place.missing.first().map_or(&*found.place.name, |first| &**first);
+        // Where its folder is, such a name is one like others.
+        if new == 0 || !first.to_str().is_some_and(foreign::begins_with_mark) {
+            return Ok(());
+        }
+        let is_in_folder = |plain: &String| plain.rsplit_once('/').is_none_or(|(folder, _)| self.has(folder));
+        refused(foreign::unquoted(sent).filter(is_in_folder), None)
     }
 
     /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters, or
@@ -39,9 +73,7 @@ impl Folders {
         let new = place.missing.iter().chain([&place.name]);
         let is_first = real.iter().count() == place.missing.len() + 1;
         let refused = |problem| Err(Error::InvalidName { problem });
-        if let Some((bare, lines)) = self.bare_file(path) {
-            return refused(NameProblem::Foreign { meant: Some(bare.into()), lines });
-        }
+        self.check_bare(path, found)?;
         if !path.is_in_tree() {
             let (plain, _) = foreign::plain(path.sent());
             return match plain.rsplit_once('/') {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Guide;
 use crate::tools::{LineBase, command_failure, encoding_failure};
 use folder::{
-    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, bare_path,
+    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, bare_paths,
 };
 use text::encoding::{EncodingChoice, Likely};
 
@@ -238,7 +238,7 @@ fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
         }
         NameProblem::Foreign { meant, .. } => {
             let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
-                and no quotes, '<', blanks, '@', ',', ':' or line number around them.";
+                and no quotes, brackets, stars, blanks, '@', ',', ':' or line number around them.";
             Some(match meant {
                 Some(meant) => format!("{rule} Give '{meant}' instead."),
                 None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),
@@ -285,10 +285,14 @@ fn with_lines(name: &str, (first, last): (u64, u64), guide: Guide) -> String {
 
 /// Names like the missing `name`, or else how to see which there are.
 fn near_names(name: &str, similar: &[String], above: Option<&str>, guide: Guide) -> Option<String> {
-    if let Some((bare, Some(lines))) = bare_path(name)
-        && similar.first().is_some_and(|first| first == bare)
+    if let [first, ..] = similar
+        && let Some((bare, Some(lines))) =
+            bare_paths(name).into_iter().find(|(bare, _)| first.trim_end_matches('/') == *bare)
     {
-        return Some(with_lines(bare, lines, guide));
+        return Some(match first.ends_with('/') {
+            true => format!("'{bare}' is a folder: give its path without line numbers."),
+            false => with_lines(bare, lines, guide),
+        });
     }
     match similar {
         [] => Some(format!("Use {} to see which files there are.", guide.lister(name, above)?)),

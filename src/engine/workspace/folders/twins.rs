@@ -90,6 +90,31 @@ impl Folders {
         Ok(place)
     }
 
+    /// What a `path` that no folder has as it was sent leads to: `found` by another spelling, or, for a write, the place `as_sent`, where
+    /// another folder has the names on the way as they were sent. Refused if that folder has some of them only.
+    pub(super) fn respelled_or_as_sent(
+        &self,
+        path: &FilePath,
+        found: Found,
+        as_sent: Option<Found>,
+        freshness: Freshness,
+    ) -> Result<Found> {
+        let Some(as_sent) = as_sent.filter(|place| place.number != found.number) else { return Ok(found) };
+        let root = &self.roots[found.number];
+        let there = self.find_in(found.number, root, path, None, found.want, freshness);
+        let is_nearer = there.map_or(true, |there| as_sent.place.missing.len() < there.place.missing.len());
+        if freshness == Freshness::Recent || !is_nearer || switches::is_off("respelled-folder") {
+            return Ok(found);
+        }
+        if as_sent.place.missing.is_empty() {
+            return Ok(as_sent);
+        }
+        let below = |found: &Found| found.spelling.clone().unwrap_or_else(|| path.as_str().into());
+        let paths =
+            [&found, &as_sent].map(|meant| self.unmistakable(path, meant.number, &below(meant))).to_vec();
+        Err(Error::InvalidName { problem: NameProblem::Several { paths } })
+    }
+
     /// The numbers of the folders that have a relative `path`, that which it leads to first. Empty for an absolute one. A folder that the
     /// call itself does not look in is looked in only if it is of this machine: another one may be slow to answer.
     pub(in crate::workspace) fn holders(&self, path: &FilePath, want: Want) -> Vec<usize> {
