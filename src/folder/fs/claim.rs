@@ -25,7 +25,7 @@ pub(super) fn rename_over_claim(dir: &OwnedFd, name: &OsStr, to: &ResolvedPath) 
 }
 
 /// Whether the answer to linkat(2) says that the file system has no hard links.
-pub(super) fn has_no_links(errno: Errno) -> bool {
+pub fn has_no_links(errno: Errno) -> bool {
     matches!(errno, Errno::PERM | Errno::NOSYS | Errno::NOTSUP)
 }
 

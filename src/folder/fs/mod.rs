@@ -6,7 +6,7 @@
 pub mod acl;
 pub mod atomic;
 pub mod attributes;
-mod claim;
+pub mod claim;
 pub mod equivalent;
 pub mod failpoint;
 pub mod file_system;

@@ -16,6 +16,7 @@ use crate::workspace::found::{Found, Want};
 use crate::workspace::relocate::{flush, in_use};
 use crate::workspace::write::Stopped;
 use folder::fs::atomic::{Durability, PreparedFile, ReplaceError, Replaces, open_to_flush};
+use folder::fs::claim::has_no_links;
 use folder::fs::lost::in_doubt;
 use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
@@ -137,7 +138,7 @@ impl Commit<'_> {
         let name = temporary::new_name();
         match sys::fs::linkat(&place.dir, &place.name, dir, &name, AtFlags::empty()) {
             Ok(()) => {}
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK | Errno::INVAL) => return Ok(None),
+            Err(errno) if has_no_links(errno) => return Ok(None),
             Err(errno) => return Err(ReplaceError::from(errno).into()),
         }
         let hidden = Hidden { dir: dir.clone(), name };
