@@ -323,9 +323,14 @@ pub(super) fn with_place(workspace: &Workspace, path: &FilePath, error: Error, c
             Ok(true)
         }
     }
-    if !matches!(error, Error::InvalidUtf8) {
-        return error;
-    }
+    let error = match error {
+        Error::InvalidUtf8 => error,
+        Error::OtherEncoding { name, error, likely } => {
+            let error = Box::new(with_place(workspace, path, *error, control));
+            return Error::OtherEncoding { name, error, likely };
+        }
+        error => return error,
+    };
     // No line is wanted, so none is too long.
     let span = LineSpan { start: Some(LineEnd::At(u64::MAX)), end: None };
     match workspace.each_line(path, EncodingChoice::default(), span, &mut Nothing, control) {

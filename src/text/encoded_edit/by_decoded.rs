@@ -9,7 +9,9 @@ use super::encoded::{EncodedText, lacking_in_part};
 use super::escapes::keeps_no_state;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::budget::Share;
-use crate::encoding::{Encoding, EncodingChoice, Likely, TextEncoding, first_wrong, is_rather_utf_8};
+use crate::encoding::{
+    Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, first_wrong, is_rather_utf_8,
+};
 use crate::lines::LineIndex;
 use crate::splice::EditPlan;
 use crate::text_edit::{TextEdit, TextLimits};
@@ -18,6 +20,9 @@ use crate::{Error, Result, Stop};
 /// Memory that an edit of a decoded text takes for each byte of the file, and for each place.
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
+
+/// Bytes of a text in which the old texts are looked for to say its encoding.
+const COMPARED: usize = 1 << 20;
 
 /// The plan of edits of a text in any encoding.
 #[derive(Debug)]
@@ -103,8 +108,29 @@ pub(super) fn text_encoding(
         }
         Ok(found) if found.encoding.unit() == 1 && is_ascii => Ok(found),
         _ if memchr::memchr(0, old).is_some() => Err(Error::NotText { name: name.into() }),
+        Ok(found) if found.source == EncodingSource::WeakGuess => {
+            let likely = fitting(found.encoding, old, texts)
+                .map(|encoding| Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: false });
+            Err(no_text(name, old, likely))
+        }
         _ => Err(Error::InvalidUtf8),
     }
+}
+
+/// Of an unsure guess and the encodings whose characters take several bytes: the first in which these old and new texts, in turn, can
+/// be written, and in which the beginning of `old` has the old ones that are not ASCII. A short text is taken for another encoding easily.
+fn fitting(guess: Encoding, old: &[u8], texts: &[&str]) -> Option<Encoding> {
+    use Encoding::{Big5, EucJp, EucKr, Gbk, ShiftJis};
+    let old = &old[..old.len().min(COMPARED)];
+    let can_write =
+        |encoding: Encoding| texts.iter().all(|text| encoding.encode(text, &mut Vec::new()).is_ok());
+    let old_texts: Vec<&str> = texts.iter().copied().step_by(2).filter(|text| !text.is_ascii()).collect();
+    let has_all = |encoding: Encoding| {
+        let decoded = encoding.decode_lossy(old);
+        old_texts.iter().all(|text| decoded.contains(text))
+    };
+    let others = [ShiftJis, EucJp, Gbk, Big5, EucKr].into_iter().filter(|_| !old_texts.is_empty());
+    [guess].into_iter().chain(others).find(|encoding| can_write(*encoding) && has_all(*encoding))
 }
 
 /// A miss of a text that was searched in this encoding.
@@ -145,5 +171,20 @@ impl Planner<'_> {
             let is_miss = done == TextDone::Missed;
             self.planned(if is_miss { EditPlan::default() } else { plan }, done, held)
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_is_named_only_if_the_file_has_the_old_text_in_it() {
+        let mut old = Vec::new();
+        Encoding::ShiftJis.encode("表示\nabc\nソース\n", &mut old).unwrap();
+        assert_eq!(fitting(Encoding::Ibm866, &old, &["表", "裏"]), Some(Encoding::ShiftJis));
+        assert_eq!(fitting(Encoding::Ibm866, &old, &["裏", "表"]), None);
+        assert_eq!(fitting(Encoding::Ibm866, &old, &["abc", "д"]), Some(Encoding::Ibm866));
+        assert_eq!(fitting(Encoding::Windows1252, b"caf\xe9\n", &["café", "x"]), Some(Encoding::Windows1252));
     }
 }
