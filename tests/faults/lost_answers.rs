@@ -55,7 +55,7 @@ fn a_project_of_which_a_file_remains_says_so() {
         "toolchain": "rust", "templates": ["makefile", "readme"], "parameters": { "project_name": "x" }, "write": true,
     });
     let refused = Stdio::run(server).refused("scaffold_project", project);
-    assert!(refused.contains("could not be removed again"), "{refused}");
+    assert!(refused.contains("could not be taken back"), "{refused}");
     assert_eq!(folder.names(), ["Makefile"]);
 }
 

@@ -102,6 +102,10 @@ impl Folders {
             return Err(kept());
         }
         let found = match self.find_entry(path, want, freshness) {
+            // Its file system may not answer, so it is not asked again.
+            Err(error @ (Error::FolderGone | Error::OneFolderGone { .. } | Error::FolderSwitched)) => {
+                return Err(error);
+            }
             // What stands in the way there is told to nobody.
             Err(_) if !switches::is_off("git-told") && self.leads_into_git(path, freshness) => {
                 return Err(kept());
