@@ -46,7 +46,7 @@ fn the_tools_of_trees_refuse_such_a_line_and_change_nothing() {
                 let (is_error, text) = outcome(server, tool, &arguments);
                 assert!(is_error && text.contains(&format!("{at}: its line `")), "{tool}: {text}");
                 assert!(
-                    text.contains("stands for text") && text.contains("by another edit"),
+                    text.contains("stands for text") && text.contains("by another call"),
                     "{tool}: {text}"
                 );
             }
