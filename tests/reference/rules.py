@@ -269,7 +269,7 @@ def lone_break(case):
 
 
 def empty_tail(case):
-    return case.tool == "read_text_file" and case.arguments.get("tail") == 1 and (case.file() or b"").endswith(b"\n")
+    return case.tool in ("read_file", "read_text_file") and case.arguments.get("tail") == 1 and (case.file() or b"").endswith(b"\n")
 
 
 def other_form(case):
