@@ -216,3 +216,26 @@ fn a_folder_with_all_in_it_is_deleted_and_made_anew_in_one_job() {
     );
     assert_eq!(folder.names(), ["d"]);
 }
+
+#[test]
+fn what_git_keeps_stays_closed_below_a_folder_that_the_job_moves() {
+    let folder = Folder::new();
+    put(&folder, "sub/.git/config", "token = s3cret\n");
+    put(&folder, "sub/.git/hooks/p", "x\n");
+    for name in ["HEAD", "config"] {
+        put(&folder, &format!("p/bare/{name}"), "ref: refs/heads/main\n");
+    }
+    make(&folder, "p/bare/objects");
+    make(&folder, "p/bare/refs");
+    let server = serve(&folder, &[]);
+    for (from, below) in [("sub", ".git/config"), ("sub", ".git/hooks/p"), ("p", "bare/config")] {
+        for edit in
+            [json!({ "old": "s3cret", "new": "x" }), json!({ "content": "x" }), json!({ "append": "x" })]
+        {
+            let mut edit = edit;
+            edit["path"] = json!(format!("moved/{below}"));
+            let text = refused(&server, &folder, json!([{ "path": from, "move_to": "moved" }, edit]));
+            assert!(text.contains("folder of git") && !text.contains("s3cret"), "{text}");
+        }
+    }
+}

@@ -73,6 +73,10 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
         (json!([{ "path": "a", "delete": true }, { "append": "x" }]), "edits[1].path: it is missing"),
         (json!([{ "path": "a", "oldd": "one", "new": "1" }]), "edits[0].oldd: unknown property"),
         (json!([{ "path": "a", "old": "one", "new": "# ... existing code ..." }]), "stands for text"),
+        (json!([{ "path": "a", "content": "x", "new": "y" }]), "edits[0].new: it is beside content"),
+        (json!([{ "path": "a", "delete": true, "expect": "x" }]), "edits[0].expect: it is beside delete"),
+        (json!([{ "path": "a", "content": "", "append": "" }]), "edits[0]: it does nothing"),
+        (json!([{ "path": "a", "lines": "1,2", "new": "x" }]), "lines such as"),
         (json!([{ "path": "~/a", "content": "x" }]), "Give 'a' instead"),
         (json!([{ "path": "b\\c", "content": "x" }]), "b/c"),
     ] {

@@ -78,6 +78,10 @@ fn a_patch_of_which_a_hunk_has_no_place_changes_nothing_and_says_why() {
         ("--- a/b\n+++ b/b\n@@ @@\n-y\n+z\n", &["its lines are in 2 places, at the lines 2, 4"]),
         ("--- a/none\n+++ b/none\n@@ -1 +1 @@\n-y\n+z\n", &["File 'none' not found"]),
         ("*** Begin Patch\n*** Add File: a\n+x\n*** End Patch", &["'a' exists already"]),
+        (
+            "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n",
+            &["it deletes the file, but the file has more lines"],
+        ),
         ("no patch at all", &["patch"]),
         ("*** Begin Patch\n*** Update File: a\n", &["End Patch"]),
         ("--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-y\n+z\n", &["without '..'"]),

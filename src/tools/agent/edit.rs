@@ -195,7 +195,7 @@ impl Edit {
             Kind::Delete { recursive } => {
                 Operation::Delete { path: edit.meant(workspace), recursive: *recursive }
             }
-            kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch(_) | Kind::Content { .. }) => {
+            kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch { .. } | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());
                 let path = &edit.path;
                 let job = TextJob { kind, name: path.sent(), encoding, first_line, workspace, control };

@@ -52,8 +52,11 @@ pub(super) enum Kind {
     Text(TextEdits),
     /// Lines are replaced or removed, or a text is added behind the last one.
     Lines(LineEdits),
-    /// Hunks of a patch.
-    Patch(Vec<Hunk>),
+    /// Hunks of a patch. `is_whole`: nothing else is in the file.
+    Patch {
+        hunks: Vec<Hunk>,
+        is_whole: bool,
+    },
     /// The whole file.
     Content {
         text: String,
@@ -80,7 +83,7 @@ impl Kind {
                 });
                 new.chain(append.as_deref()).flat_map(|new| ["", new]).collect()
             }
-            Kind::Patch(_) => Vec::new(),
+            Kind::Patch { .. } => Vec::new(),
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Vec::new(),
         }
     }
@@ -88,7 +91,7 @@ impl Kind {
     /// The new lines of hunks, one text for each.
     pub(super) fn new_lines(&self) -> Vec<String> {
         match self {
-            Kind::Patch(hunks) => {
+            Kind::Patch { hunks, .. } => {
                 hunks.iter().map(|hunk| hunk.new_side().collect::<Vec<_>>().join("\n")).collect()
             }
             _ => Vec::new(),
@@ -124,6 +127,11 @@ impl OneEdit {
         ];
         let given: Vec<&str> =
             kinds.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name).collect();
+        if let [kind] = given[..]
+            && let Some(other) = self.not_of(kind)
+        {
+            return refuse(other, &format!("it is beside {kind}, which does not take it; {ONE_KIND}"));
+        }
         let text = |text: &mut Option<Text>| text.take().map(|text| text.0).unwrap_or_default();
         match given[..] {
             ["old"] => self.text_edit().map_or_else(|problem| refuse("old", problem), Ok),
@@ -143,12 +151,30 @@ impl OneEdit {
             }
             ["delete"] => Ok(Kind::Delete { recursive: self.recursive }),
             [] if self.old.is_some() => refuse("old", EMPTY_OLD),
-            [] if self.content.is_some() && !full(&self.new) => {
+            [] if self.content.is_some() && self.says_nothing_else() => {
                 Ok(Kind::Content { text: String::new(), create_only: self.create_only })
             }
             [_, second, ..] => refuse(second, &format!("it is beside {}; {ONE_KIND}", given[0])),
             _ => refuse("", EXPECTED),
         }
+    }
+
+    /// An argument that was given and that an edit of this kind does not take. It may be meant for another kind, which changes less.
+    fn not_of(&self, kind: &str) -> Option<&'static str> {
+        let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        let others = [
+            ("new", full(&self.new), &["old", "lines"][..]),
+            ("expect", full(&self.expect), &["lines"]),
+            ("all", self.all, &["old"]),
+            ("count", self.count.is_some(), &["old"]),
+            ("create_only", self.create_only, &["content"]),
+        ];
+        others.iter().find(|(_, is_given, of)| *is_given && !of.contains(&kind)).map(|(name, ..)| *name)
+    }
+
+    /// Whether an empty content is all that was given: beside other empty texts it is one that a model filled in.
+    fn says_nothing_else(&self) -> bool {
+        [&self.old, &self.new, &self.append, &self.expect].iter().all(|text| text.is_none())
     }
 
     fn text_edit(&mut self) -> Result<Kind, &'static str> {

@@ -30,7 +30,10 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
             None => Err(refuse(Some(line), "it names no path for the file".into())),
         };
         let other = file.other_path.as_deref().and_then(|other| options.path(other).ok());
-        let text = |path, other, file: FilePatch| PatchEdit { path, other, kind: Kind::Patch(file.hunks) };
+        let text = |path, other, file: FilePatch| {
+            let is_whole = file.change == FileChange::Delete;
+            PatchEdit { path, other, kind: Kind::Patch { hunks: file.hunks, is_whole } }
+        };
         let alone = |path, kind| PatchEdit { path, other: None, kind };
         match file.change {
             FileChange::Add => {

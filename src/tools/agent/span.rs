@@ -32,7 +32,7 @@ impl Argument for Span {
         }
         let text = value.string()?;
         let span = text.trim().trim_start_matches(['L', 'l']);
-        let (first, last) = span.split_once(['-', ':', ',']).unwrap_or((span, span));
+        let (first, last) = span.split_once(['-', ':']).unwrap_or((span, span));
         let base = value.options().base.first();
         let number = |text: &str| text.trim().trim_start_matches(['L', 'l']).parse::<u64>().ok();
         let (Some(first), Some(last)) = (number(first), number(last)) else {
@@ -60,7 +60,7 @@ mod tests {
         {
             assert_eq!(read(json).unwrap(), Span { first, last }, "{json}");
         }
-        for json in ["\"0-3\"", "\"5-3\"", "\"a\"", "\"3-\"", "\"1-2-3\"", "true", "-4"] {
+        for json in ["\"0-3\"", "\"5-3\"", "\"a\"", "\"3-\"", "\"1-2-3\"", "\"2,4\"", "true", "-4"] {
             assert!(read(json).is_err(), "{json}");
         }
     }

@@ -90,8 +90,17 @@ impl<'j> TextJob<'j> {
                 let edits = TolerantEdits { edits, first_line: self.first_line };
                 tolerant::plan(&edits, index, (old, is_stored), self.limits(), self.control)
             }
-            Kind::Patch(hunks) => {
+            Kind::Patch { hunks, is_whole } => {
                 let placed = patch::place(hunks, index, old, self.control).map_err(unplaced)?;
+                let is_left = |plan: &EditPlan| *is_whole && plan.len_after(old.len()) > index.first_byte();
+                if placed.as_ref().is_some_and(|placed| is_left(&placed.plan)) {
+                    let problem = "it deletes the file, but the file has more lines than the patch removes; delete it by an edit \
+                        of its own, or leave it";
+                    return Err(text::Error::InvalidArguments {
+                        at: "patch".into(),
+                        problem: problem.into(),
+                    });
+                }
                 Ok(placed.map(|placed| placed.plan))
             }
             Kind::Lines(edits) => Ok(line_edit::plan(index, old, edits)?.map(|planned| planned.plan)),

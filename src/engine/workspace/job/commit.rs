@@ -181,8 +181,14 @@ impl Commit<'_> {
         if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
             self.workspace.cache.forget(old.stamp());
             self.replaced.insert((old.stamp().dev, old.stamp().ino), id);
+            // A program that wrote to the old file between the last look and the rename has what it wrote only there.
+            let was_written =
+                sys::fs::fstat(old.file()).is_ok_and(|now| !FileStamp::of(&now).same_content(old.stamp()));
             let new = NewFile { id, stamp: stamp_at(place), _lock: lock };
             self.done.push(Done::Replaced { place: place.clone(), new, old, hidden });
+            if was_written {
+                return Err(ReplaceError::Changed.into());
+            }
         }
         put.map(drop)
     }

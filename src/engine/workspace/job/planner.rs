@@ -73,6 +73,8 @@ impl Planner<'_, '_> {
         if !found.exists() {
             return Ok(Spot::Free(Some(found)));
         }
+        // Where it is on the disk, whatever the job calls it.
+        found.check_not_git(&path.at(at.0, &at.1))?;
         let real = found.real_path(path).to_owned();
         if !is_here && found.place.real.is_some() && real != at.1 {
             let problem = "it leads through a link that this job moves; name the file that the link leads to";
