@@ -15,7 +15,7 @@ use super::lost::{in_doubt, may_be_done};
 use super::resolve::ResolvedPath;
 use super::version::{FileStamp, identity};
 use super::view::OpenFile;
-use super::{attributes, failpoint, file_system, lock, temporary};
+use super::{attributes, failpoint, file_system, temporary};
 use sys::fd::OwnedFd;
 use sys::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 use sys::io::Errno;
@@ -73,29 +73,10 @@ pub struct AtomicFile {
 impl AtomicFile {
     /// Creates an empty temporary file in `dir`, accessible to its owner only.
     pub fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
-        loop {
-            let name = temporary::new_name();
-            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let mode = match switches::is_off("temporary-mode") {
-                true => Mode::from_raw_mode(0o644),
-                false => Mode::RUSR | Mode::WUSR,
-            };
-            let fd = match sys::fs::openat(dir, &name, flags, mode) {
-                Ok(fd) => fd,
-                Err(Errno::EXIST) => continue,
-                Err(errno) => return Err(errno.into()),
-            };
-            let file = File::from(fd);
-            let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
-            failpoint::taken()?;
-            // Another process that starts may have removed the file as a leftover before it was locked.
-            if (switches::is_off("temporary-lock") || lock::try_lock(&new.file)?)
-                && (switches::is_off("temporary-name") || sys::fs::fstat(&new.file)?.st_nlink > 0)
-            {
-                failpoint::taken()?;
-                return Ok(new);
-            }
-        }
+        let (name, file) = temporary::create(dir)?;
+        let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
+        failpoint::taken()?;
+        Ok(new)
     }
 
     /// Bytes written so far.

@@ -8,9 +8,9 @@ use std::fs::{DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::failpoint;
 use super::leftovers::remove_leftovers;
 use super::temporary;
-use super::{failpoint, lock};
 use sys::fd::{AsFd, OwnedFd};
 use sys::fs::DirBuilderExt;
 use sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
@@ -93,16 +93,13 @@ impl PrivateFolder {
 
     /// Puts a new file in the place of `name`, with what `write` writes to it. If that fails, nothing changes.
     pub fn replace(&self, name: &OsStr, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        let new = temporary::new_name();
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(sys::fs::openat(&self.0, &new, flags, FILE_MODE)?);
-        // Tells other processes that its writer is alive.
-        let replaced = lock::try_lock(&file).and_then(|_| write(&mut file)).and_then(|()| {
+        let (new, mut file) = temporary::create(&self.0)?;
+        let replaced = write(&mut file).and_then(|()| {
             failpoint::taken()?;
             Ok(sys::fs::renameat(&self.0, &new, &self.0, name)?)
         });
         if replaced.is_err() && !failpoint::crashed() {
-            let _ = sys::fs::unlinkat(&self.0, &new, AtFlags::empty());
+            temporary::remove(&self.0, &new);
         }
         replaced
     }
@@ -221,7 +218,7 @@ mod tests {
             Err(io::Error::other("no more"))
         });
         assert!(failed.is_err() && private.names("a".as_ref(), &old) && files() == 1);
-        let crashed = failpoint::crash_at(1, || {
+        let crashed = failpoint::crash_at(2, || {
             assert!(private.replace("a".as_ref(), |file| file.write_all(b"new")).is_err());
         });
         assert!(crashed && private.names("a".as_ref(), &old) && files() == 2, "the writer died");
@@ -232,5 +229,16 @@ mod tests {
         assert_eq!(files(), 1, "what the dead writer left is removed");
         private.remove(|name| name == b"a").unwrap();
         assert_eq!(files(), 0);
+    }
+    #[test]
+    fn a_start_that_takes_the_new_file_away_before_it_is_locked_does_not_keep_it_from_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let private = folder(dir.path()).unwrap();
+        private.open_or_make("a".as_ref()).unwrap();
+        let path = dir.path().to_owned();
+        let start = move || _ = folder(&path).unwrap();
+        let replace = || private.replace("a".as_ref(), |file| file.write_all(b"new")).unwrap();
+        assert!(failpoint::meddle_at(1, start, replace));
+        assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"new");
     }
 }

@@ -1,14 +1,18 @@
 //! The names of our temporary files, and of files that are set aside for one.
 //!
 //! Where a file cannot be replaced in one step, it is set aside for a moment, under a name that begins with that of the temporary
-//! file which takes its place ([`SET_ASIDE`]). Knows nothing of what dead processes leave.
+//! file which takes its place ([`SET_ASIDE`]). While its writer lives, it has locked the temporary file. Knows nothing of what
+//! dead processes leave.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::{failpoint, lock};
 use sys::fd::AsFd;
-use sys::fs::{AtFlags, SET_ASIDE};
+use sys::fs::{AtFlags, Mode, OFlags, SET_ASIDE};
 use sys::io::Errno;
 
 /// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
@@ -19,6 +23,40 @@ const DIGITS: usize = 16;
 pub fn new_name() -> OsString {
     let random = RandomState::new().hash_one(std::process::id());
     OsString::from(format!("{PREFIX}{random:016x}"))
+}
+
+/// Creates an empty temporary file in `dir`, accessible to its owner only, and locks it.
+pub(super) fn create(dir: impl AsFd) -> io::Result<(OsString, File)> {
+    let dir = dir.as_fd();
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = match switches::is_off("temporary-mode") {
+        true => Mode::from_raw_mode(0o644),
+        false => Mode::RUSR | Mode::WUSR,
+    };
+    loop {
+        let name = new_name();
+        let file = match sys::fs::openat(dir, &name, flags, mode) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::EXIST) => continue,
+            Err(errno) => return Err(errno.into()),
+        };
+        match failpoint::taken().and_then(|()| is_ours_alone(&file)) {
+            Ok(true) => return Ok((name, file)),
+            Ok(false) => {}
+            Err(error) => {
+                if !failpoint::crashed() {
+                    remove(dir, &name);
+                }
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Locks a new temporary file. False if another process that starts has taken it for a leftover before it was locked.
+fn is_ours_alone(file: &File) -> io::Result<bool> {
+    Ok((switches::is_off("temporary-lock") || lock::try_lock(file)?)
+        && (switches::is_off("temporary-name") || sys::fs::fstat(file)?.st_nlink > 0))
 }
 
 /// Whether `name` has the form of our temporary files, or of a file set aside for one. Such names are hidden, and no policy
