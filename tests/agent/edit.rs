@@ -239,3 +239,32 @@ fn what_git_keeps_stays_closed_below_a_folder_that_the_job_moves() {
         }
     }
 }
+
+#[test]
+fn a_move_takes_the_link_itself_and_not_to_where_it_would_lead_elsewhere() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
+    let folder = Folder::new();
+    put(&folder, "real/f", "old\n");
+    put(&folder, "other/f", "other\n");
+    folder.link("link", "real/f");
+    folder.link("real/beside", "f");
+    let server = serve(&folder, &[]);
+    let text = refused(&server, &folder, json!([{ "path": "link", "move_to": "other/link" }]));
+    assert!(text.contains("'link' is a link"), "{text}");
+    edit(
+        &server,
+        json!([
+            { "path": "link", "old": "old", "new": "new" },
+            { "path": "link", "move_to": "renamed" },
+            // Its folder moves with what it leads to.
+            { "path": "real", "move_to": "moved" },
+            { "path": "moved/f", "move_to": "deep/f" },
+            { "path": "moved/beside", "move_to": "deep/beside" },
+        ]),
+    );
+    let leads_to = |link: &str| std::fs::read_link(folder.path().join(link)).expect("a link");
+    assert_eq!(leads_to("renamed"), std::path::Path::new("real/f"));
+    assert_eq!((leads_to("deep/beside"), folder.text("deep/beside")), ("f".into(), "new\n".into()));
+    edit(&server, json!([{ "path": "deep/beside", "delete": true }]));
+    assert_eq!(folder.text("deep/f"), "new\n");
+}

@@ -360,9 +360,9 @@ RULES = [
     Rule("lone-carriage-returns", "SPEC 3 and 5: a lone \\r is a line break here, and \\n in an oldText finds a break of any kind, never half a CRLF; to the "
          "reference server it is a character. Answers with head or tail say that they do not count it", lone_break, free=True),
 
-    Rule("links-moved", "the reference server moves what a link leads to, and the link stays behind, dangling",
+    Rule("links-moved", "SPEC 13: a link that is moved keeps leading to what it leads to; the reference server moves that, and the link stays behind, dangling",
          lambda case: case.tool == "move_file" and isinstance(case.arguments.get("source"), str)
-         and os.path.islink(case.place(case.arguments["source"])), free=True, open=True),
+         and os.path.islink(case.place(case.arguments["source"])), free=True),
     Rule("broken-links", "the reference server can neither write through, move, replace nor create what a broken link names",
          lambda case: any(case.link(path, broken) for path in case.paths()), free=True, open=True),
     Rule("byte-order-mark", "the reference server shows the mark in texts and diffs, and write_file removes it", marked,

@@ -53,13 +53,18 @@ fn follows_what_stays_inside(server: &dyn Mcp, folder: &Folder) {
             ("write_file", json!({ "path": path, "content": "x" })),
             ("edit_file", json!({ "path": path, "edits": [{ "oldText": "s", "newText": "x" }] })),
             ("create_directory", json!({ "path": format!("{path}/new") })),
-            ("move_file", json!({ "source": path, "destination": "moved" })),
             ("move_file", json!({ "source": "real/f.txt", "destination": format!("{path}/new") })),
             ("copy_file", json!({ "source": path, "destination": "copied" })),
         ] {
             let (is_error, text) = outcome(server, tool, &arguments);
             assert!(is_error && !text.contains("secret\n"), "{tool} {arguments}: {text}");
         }
+    }
+    // An absolute link leads to the same from everywhere.
+    for path in refused.into_iter().filter(|path| *path != "absolute") {
+        let arguments = json!({ "source": path, "destination": "real/moved" });
+        let (is_error, text) = outcome(server, "move_file", &arguments);
+        assert!(is_error && !text.contains("secret\n"), "{path}: {text}");
     }
     assert!(tree(folder.path()) == before, "something was changed");
     assert_eq!(std::fs::read(folder.outside("secret")).expect("a file"), b"secret\n");
@@ -97,19 +102,53 @@ fn a_change_through_a_link_changes_what_it_leads_to_and_keeps_the_link() {
 }
 
 #[test]
-fn a_move_takes_what_the_link_leads_to_and_a_delete_takes_the_link() {
+fn a_move_and_a_delete_take_the_link_itself() {
     not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
     on_all(&[], linked, |server, folder| {
-        for link in ["to-file", "outside", "outside-folder", "dangling", "itself", "absolute", "to-folder"] {
+        let leads_to = |link: &str| std::fs::read_link(folder.path().join(link)).expect("a link");
+        for (source, destination) in [
+            ("to-file", "renamed"),
+            ("to-folder", "renamed-folder"),
+            ("away/up", "real/up"),
+            ("dangling", "renamed-dangling"),
+            ("outside", "renamed-outside"),
+            ("absolute", "away/absolute"),
+        ] {
+            let target = leads_to(source);
+            server.ok("move_file", json!({ "source": source, "destination": destination }));
+            assert_eq!(leads_to(destination), target, "{source}");
+            assert!(!folder.path().join(source).is_symlink(), "{source}");
+        }
+        assert_eq!(server.ok("read_text_file", json!({ "path": "real/up" })), "inside\n");
+        for link in
+            ["renamed", "renamed-outside", "outside-folder", "renamed-dangling", "itself", "renamed-folder"]
+        {
             server.ok("delete_file", json!({ "path": link, "recursive": true }));
             assert!(!folder.path().join(link).is_symlink(), "{link}");
         }
         assert_eq!(folder.text("real/f.txt"), "inside\n");
-        server.ok("move_file", json!({ "source": "away/up", "destination": "moved" }));
-        let moved = folder.path().join("moved");
-        assert!(!moved.is_symlink() && folder.text("moved") == "inside\n");
-        assert!(folder.path().join("away/up").is_symlink() && !folder.path().join("real/f.txt").exists());
         assert_eq!(std::fs::read(folder.outside("secret")).expect("a file"), b"secret\n");
+    });
+}
+
+#[test]
+fn a_link_is_not_moved_to_where_it_would_lead_elsewhere() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
+    on_all(&[], linked, |server, folder| {
+        put(folder, "away/real/f.txt", "another\n");
+        let before = tree(folder.path());
+        for (source, destination) in [
+            ("to-file", "away/to-file"),
+            ("to-folder", "away/to-folder"),
+            ("away/up", "up"),
+            ("dangling", "away/dangling"),
+            ("outside", "away/outside"),
+        ] {
+            let (is_error, text) =
+                outcome(server, "move_file", &json!({ "source": source, "destination": destination }));
+            assert!(is_error && text.contains(&format!("'{source}' is a link")), "{source}: {text}");
+        }
+        assert!(tree(folder.path()) == before, "something was changed");
     });
 }
 

@@ -47,6 +47,7 @@ mod lookup;
 mod meant;
 mod missing;
 mod mount_wait;
+mod moved_link;
 mod parts;
 mod ranges;
 mod read;

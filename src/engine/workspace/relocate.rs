@@ -23,7 +23,7 @@ use sys::fs::FileType;
 use sys::io::Errno;
 
 impl Workspace {
-    /// Moves the entry at `source`, links followed, to `target`, which must not exist.
+    /// Moves the entry at `source`, which may be a link, to `target`, which must not exist.
     pub fn move_entry(
         &self,
         source: &FilePath,
@@ -32,7 +32,7 @@ impl Workspace {
         control: &Control,
     ) -> Result<()> {
         self.check_not_read_only(source)?;
-        let from = self.find_to_take(source, Want::Entry, control)?;
+        let from = self.find_to_take(source, Want::Link, control)?;
         let to = self.find_free(target, (&from, source))?;
         if is_same_or_within(&to, target, &from, source) {
             return Err(Error::InvalidArguments {
@@ -40,6 +40,8 @@ impl Workspace {
                 problem: "a folder cannot be moved into itself".into(),
             });
         }
+        let to_place = (to.number, to.real_path(target).to_owned());
+        self.check_leads_on((&from, source), &to_place, "destination", |place| Some(place.clone()))?;
         self.check_moves_nothing_excluded((&from, source), (&to, target), control)?;
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;

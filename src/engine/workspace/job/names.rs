@@ -17,7 +17,7 @@ use sys::fs::{Access, Dir, FileType};
 
 impl<'o> Planner<'_, 'o> {
     pub(super) fn move_entry(&mut self, path: &FilePath, to: &FilePath) -> Result<()> {
-        let (from, spot) = self.spot(path, Want::Entry)?;
+        let (from, spot) = self.spot(path, Want::Link)?;
         let (target, occupant) = self.target(to, &from)?;
         if target == from && !matches!(spot, Spot::Free(_)) {
             return Ok(());
@@ -31,6 +31,13 @@ impl<'o> Planner<'_, 'o> {
         let beside = self.beside(&target, to)?;
         if let Spot::OnDisk(entry) = &spot {
             self.check_uncovers_nothing(entry, &target, to)?;
+            if parent_of(&from) != parent_of(&target) {
+                let on_disk = |place: &Place| match self.draft.before(place) {
+                    Before::OnDisk(at) => Some(at),
+                    _ => None,
+                };
+                self.workspace.check_leads_on((&entry.found, path), &target, "move_to", on_disk)?;
+            }
             let device = |folder| sys::fs::fstat(folder).map(|stat| stat.st_dev).ok();
             if device(entry.found.place.dir.as_fd()) != device(beside.as_fd()) {
                 return Err(refuse_target(
@@ -205,6 +212,10 @@ impl<'o> Planner<'_, 'o> {
         });
         Error::Exists { name: to.sent().into(), occupant }
     }
+}
+
+fn parent_of(place: &Place) -> (usize, Option<&Path>) {
+    (place.0, place.1.parent())
 }
 
 fn refuse_target(problem: &str) -> Error {
