@@ -1,5 +1,12 @@
 //! The naive reading of contract 5: exact-text edits one after the other on a copy of the text, for tests and fuzzing.
 
+// By its path, because the fuzz targets take this file by its path, too.
+#[path = "text_model/breaks.rs"]
+mod breaks;
+
+/// A byte, and where it was in the text before the call.
+type Origin = (u8, Option<usize>);
+
 /// One edit of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
@@ -16,20 +23,41 @@ pub(crate) fn edit(text: &str, edits: &[Edit]) -> Result<(String, Vec<u64>), (us
         None => ("", text),
     };
     let only = only_break(body);
-    let mut now = body.as_bytes().to_vec();
+    let mut now: Vec<Origin> = body.bytes().enumerate().map(|(at, byte)| (byte, Some(at))).collect();
     let mut counts = Vec::new();
     for (number, edit) in edits.iter().enumerate() {
-        let found = matches(&now, edit.old_text.as_bytes());
+        let bytes: Vec<u8> = now.iter().map(|(byte, _)| *byte).collect();
+        let found = matches(&bytes, edit.old_text.as_bytes());
         if found.len() as u64 != edit.occurrences {
             return Err((number, found.len() as u64));
         }
         counts.push(found.len() as u64);
         let new = only.map_or(edit.new_text.clone(), |only| with_breaks(&edit.new_text, only));
         for (start, end) in found.into_iter().rev() {
-            now.splice(start..end, new.bytes());
+            now.splice(start..end, new.bytes().map(|byte| (byte, None)));
         }
     }
-    Ok((bom.to_owned() + &String::from_utf8(now).expect("text"), counts))
+    let has_several = only.is_none() && body.contains(['\n', '\r']);
+    Ok((bom.to_owned() + &written(body, &now, has_several), counts))
+}
+
+/// The text `now`. Where the text `body` has several kinds of breaks, new lines get those of their places.
+fn written(body: &str, now: &[Origin], has_several: bool) -> String {
+    let (mut out, mut at, mut new) = (Vec::new(), 0, Vec::new());
+    for (byte, origin) in now.iter().chain([&(0, Some(body.len()))]) {
+        let Some(origin) = *origin else {
+            new.push(*byte);
+            continue;
+        };
+        if has_several && !new.is_empty() {
+            let text = String::from_utf8(new).expect("text");
+            new = breaks::placed(&body[..at], &body[at..origin], &body[origin..], &text).into_bytes();
+        }
+        out.append(&mut new);
+        out.extend(body.bytes().nth(origin));
+        at = origin + 1;
+    }
+    String::from_utf8(out).expect("text")
 }
 
 /// The one kind of break in `text`, if there is one.

@@ -102,6 +102,26 @@ impl<'t> EditPlan<'t> {
         Some(plan.finish(old))
     }
 
+    /// Like [`EditPlan::new`], for many splices with few texts. Stops at the first one that is an error or `None`.
+    pub(crate) fn of_repeated<E>(
+        splices: impl Iterator<Item = Result<Option<Splice<'t>>, E>>,
+        old: &[u8],
+    ) -> Result<Option<EditPlan<'t>>, E> {
+        let (mut plan, mut held, mut numbers) = (EditPlan::default(), HashMap::new(), HashMap::new());
+        for splice in splices {
+            let Some(Splice { at, text }) = splice? else { return Ok(None) };
+            let part = 0..text.len();
+            let text = *numbers.entry(text).or_insert_with_key(|text| {
+                plan.texts.push(text.clone());
+                plan.texts.len() - 1
+            });
+            if plan.add(&Change { at, text, part }, old, &mut held).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(plan.finish(old)))
+    }
+
     /// The plan with one more splice at its end.
     pub(crate) fn and(mut self, splice: Splice<'t>, old: &[u8]) -> Option<EditPlan<'t>> {
         self.add_splice(splice, old, &mut HashMap::new())?;
@@ -201,9 +221,11 @@ impl<'t> EditPlan<'t> {
         len - self.removed + self.added
     }
 
-    /// Memory in bytes, without the texts.
+    /// Memory in bytes, without texts that are borrowed.
     pub(crate) fn memory(&self) -> usize {
+        let owned = |text: &Cow<[u8]>| if let Cow::Owned(text) = text { text.capacity() } else { 0 };
         self.changes.memory()
+            + self.texts.iter().map(owned).sum::<usize>()
             + self.texts.capacity() * size_of::<Cow<[u8]>>()
             + self.kinds.capacity() * size_of::<SpliceKind>()
     }

@@ -22,7 +22,7 @@ use std::ops::Range;
 use self::blanks::{Line, Pieces, trim};
 use self::indentation::{Block, Mapping};
 use self::unmoved::fits_unmoved;
-use super::line_diff::line_changes;
+use super::line_diff::{kept_lines, line_changes};
 use super::lines::BreakKinds;
 use super::splice::Splice;
 
@@ -245,19 +245,7 @@ fn put<'t>(
 
 /// For each line of the new text, the line of the old one that it is, blanks aside.
 fn kept(block: &Block) -> Vec<Option<usize>> {
-    let cores =
-        |lines: &[Line]| lines.iter().flat_map(|line| [line.core, b"\n"]).collect::<Vec<_>>().concat();
-    let (old, new) = (cores(&block.old), cores(&block.new));
-    let count = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
-    let (mut kept, mut from, mut at) = (Vec::with_capacity(block.new.len()), 0, 0);
-    for change in line_changes(&old, &new) {
-        let equal = count(&old[from..change.at.start]);
-        kept.extend((at..at + equal).map(Some));
-        kept.resize(kept.len() + count(&change.text), None);
-        (from, at) = (change.at.end, at + equal + count(&old[change.at]));
-    }
-    kept.extend((at..block.old.len()).map(Some));
-    kept
+    kept_lines(block.old.iter().map(|line| line.core), block.new.iter().map(|line| line.core))
 }
 
 /// The places where all lines fit.

@@ -95,6 +95,7 @@ fn an_edit_applies_to_the_result_of_those_before_it_also_of_a_moved_file() {
 fn encodings_kinds_of_breaks_marks_and_modes_stay() {
     let folder = Folder::new();
     folder.write("crlf", "a\r\nb\r\n");
+    folder.write("mixed", "a\r\nb\r\nc\nd\r");
     folder.write("russian", b"\xf0\xf3\xf1\r\n\xec\xe8\xf0\r\n");
     folder.write("mark", "\u{feff}a\nb\n");
     folder.write("utf16", [&b"\xff\xfe"[..], &[b'a', 0, b'\n', 0, b'b', 0]].concat());
@@ -104,12 +105,14 @@ fn encodings_kinds_of_breaks_marks_and_modes_stay() {
         &server,
         json!([
             { "path": "crlf", "old": "a\nb", "new": "x\ny" },
+            { "path": "mixed", "old": "a\nb\nc\n", "new": "a\nB\nc\nnew\n" },
             { "path": "russian", "old": "мир", "new": "свет", "encoding": "windows-1251" },
             { "path": "mark", "lines": "1", "new": "x" },
             { "path": "utf16", "old": "b", "new": "y", "encoding": "utf-16" },
         ]),
     );
     assert_eq!((folder.text("crlf"), folder.mode("crlf")), ("x\r\ny\r\n".into(), 0o750));
+    assert_eq!(folder.text("mixed"), "a\r\nB\r\nc\nnew\nd\r", "each line has the break of its place");
     assert_eq!(folder.read("russian"), b"\xf0\xf3\xf1\r\n\xf1\xe2\xe5\xf2\r\n");
     assert_eq!(folder.text("mark"), "\u{feff}x\nb\n");
     assert_eq!(folder.read("utf16"), [&b"\xff\xfe"[..], &[b'a', 0, b'\n', 0, b'y', 0]].concat());

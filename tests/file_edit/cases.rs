@@ -153,7 +153,13 @@ fn should_preserve_different_line_endings() {
         Bench::new(&content).becomes(one("line1\nline2", "a"), &["a", "line3"].join(brk));
         Bench::new(&content).becomes(one("\nline2\n", ""), "line1line3");
     }
-    Bench::new("a\nb\r\nc\rd").becomes(one("c", "x\ny"), "a\nb\r\nx\ny\rd");
+    // Of several kinds, a line has the break of its place.
+    Bench::new("a\nb\r\nc\rd").becomes(one("c", "x\ny"), "a\nb\r\nx\ry\rd");
+    let content = "a\r\nb\r\nc\nd\r\n";
+    Bench::new(content).becomes(one("a\nb\nc\n", "a\nB\nc\n"), "a\r\nB\r\nc\nd\r\n");
+    Bench::new(content).becomes(one("b\nc", "b\nnew\nc"), "a\r\nb\r\nnew\r\nc\nd\r\n");
+    Bench::new(&content.repeat(2))
+        .becomes(times("c\nd", "c\nx\nd", 2), &content.replace("d", "x\nd").repeat(2));
 }
 
 #[test]

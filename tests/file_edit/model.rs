@@ -125,6 +125,33 @@ proptest! {
     }
 
     #[test]
+    fn lines_of_a_text_with_several_kinds_of_breaks_do_what_the_model_does(
+        lines in vec((select(vec!["a", "b", "c", "", "é"]), select(vec!["\n", "\r\n", "\r"])), 2..16),
+        changes in vec((any::<u16>(), 0..5_usize, vec((0..6_usize, 0..3_u8), 0..4), any::<bool>()), 1..4),
+        (skipped, is_ended) in (0..2_usize, any::<bool>()),
+    ) {
+        let whole: String = lines.iter().map(|(text, brk)| [*text, *brk].concat()).collect();
+        let text = if is_ended { &whole[..] } else { whole.trim_end_matches(['\r', '\n']) };
+        let edits = changes.into_iter().map(|(from, count, changes, is_ended)| {
+            let rest = lines.iter().skip(usize::from(from) % lines.len()).take(count + 1);
+            let old: Vec<String> = rest.map(|(text, _)| (*text).to_owned()).collect();
+            let mut new = old.clone();
+            for (at, change) in changes {
+                match (at % new.len().max(1), change) {
+                    (at, 0) if at < new.len() => new[at] = "x".into(),
+                    (at, 1) if at < new.len() => drop(new.remove(at)),
+                    (at, _) => new.insert(at.min(new.len()), "y".into()),
+                }
+            }
+            let sent = |lines: Vec<String>| lines.join("\n") + if is_ended { "\n" } else { "" };
+            let old_text: String = sent(old).chars().skip(skipped).collect();
+            Edit { old_text, new_text: sent(new).chars().skip(skipped).collect(), occurrences: 1 }
+        });
+        let edits = with_right_counts(text, edits.collect());
+        prop_assert_eq!(engine(text, &edits), text_model::edit(text, &edits));
+    }
+
+    #[test]
     fn texts_that_repeat_themselves_do_what_the_model_does(
         unit in vec(select(vec!["a", "b", "=", "\n", "\r\n", "\r"]), 1..5),
         times in 20..150_usize,

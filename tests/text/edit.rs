@@ -264,6 +264,12 @@ fn a_break_in_old_text_fits_any_and_new_text_takes_the_files_own() {
             assert_eq!(folder.text("crlf"), "c\r\nd\r\nc\r\nd\r\ne\n");
             edit(server, json!({ "filename": "mixed", "old_text": "b\na", "new_text": "x\ny" }));
             assert_eq!(folder.text("mixed"), "a\r\nx\ny\rb\n");
+            // A line of the new text keeps the break of its place, a new one has that of the line before it.
+            edit(
+                server,
+                json!({ "filename": "mixed", "old_text": "a\nx\ny\nb", "new_text": "a\nz\nx\nY\nb" }),
+            );
+            assert_eq!(folder.text("mixed"), "a\r\nz\r\nx\nY\rb\n");
         },
     );
 }

@@ -73,6 +73,9 @@ fn each_mode_works_in_each_encoding() {
                 holds(word);
                 edit(json!({ "content": "a\n" }));
                 holds("a\n");
+                folder.write(encoding, encoded(encoding, &format!("a\r\n{word}\nb\r\n")));
+                edit(json!({ "old_text": format!("a\n{word}\n"), "new_text": format!("a\nx\n{word}\n") }));
+                holds(&format!("a\r\nx\r\n{word}\nb\r\n"));
             }
         },
     );

@@ -68,6 +68,31 @@ fn an_old_text_with_other_blanks_leaves_the_nesting_as_it_is() {
 }
 
 #[test]
+fn in_a_file_of_several_kinds_of_breaks_each_line_has_the_break_of_its_place() {
+    let content = "if x:\r\n    a()\r\n    b()\n    c()\rd()\n";
+    for (edits, expected) in [
+        (one("a()\n    b()\n", "A()\n    b()\n"), content.replace("a()", "A()")),
+        (one("b()\n    c()", "b()\n    new()\n    c()"), content.replace("c()", "new()\n    c()")),
+        (one("c()\nd()", "c()\nnew()\nd()"), content.replace("d()", "new()\rd()")),
+        // Without regard to blanks.
+        (
+            one("a() \n    b()\n    c()", "a() \n    b()\n    C()\n    new()"),
+            content.replace("c()", "C()\r    new()"),
+        ),
+        (
+            json!([{ "oldText": "if x:\n    a()", "newText": "if y:\n    a()" },
+                { "oldText": "    c() \nd()", "newText": "    c() \ne()" }]),
+            content.replace("if x", "if y").replace("d()", "e()"),
+        ),
+    ] {
+        let (folder, server) = bench(content);
+        let result = edit(&server, edits.clone());
+        assert!(!result.is_error, "{}", result.text);
+        assert_eq!(folder.text("f"), expected, "{edits}");
+    }
+}
+
+#[test]
 fn an_old_text_whose_indentation_has_no_one_counterpart_is_refused_with_what_is_there() {
     for (content, old, new) in [
         (PYTHON, "a()\nif x:\nb()", "a()\nif x:\nc()"),

@@ -9,6 +9,7 @@ use super::encoded::{EncodedText, is_first_half, is_second_half};
 use super::places::{self, Places};
 use super::{ChangePlanned, EveryPlace, IfMissing, Planner, TextDone, UNCOUNTED};
 use crate::encoding::{Encoding, LineScan, Malformed};
+use crate::lines::BreakKinds;
 use crate::splice::{Change, EditPlan};
 use crate::text_edit::{TextEdit, with_breaks};
 use crate::{Error, Result};
@@ -17,7 +18,7 @@ impl Planner<'_> {
     /// Every place in the encoded bytes.
     pub(super) fn every_encoded<'t>(
         &self,
-        every: &EveryPlace,
+        every: &'t EveryPlace,
         edit: &TextEdit,
     ) -> Result<Option<ChangePlanned<'t>>> {
         let text = self.encoded();
@@ -33,8 +34,13 @@ impl Planner<'_> {
                 _ => Ok(Some(self.planned(EditPlan::default(), TextDone::Missed, held))),
             };
         }
-        let only = if edit.new_text.contains(['\n', '\r']) { text.break_kinds().only() } else { None };
-        let with_own_breaks = only.and_then(|only| with_breaks(&edit.new_text, only));
+        let has_breaks = edit.new_text.contains(['\n', '\r']);
+        let kinds = if has_breaks { text.break_kinds() } else { BreakKinds::default() };
+        if kinds.are_several() {
+            // Lines of the new text get the breaks of their places.
+            return self.every_decoded(every, edit);
+        }
+        let with_own_breaks = kinds.only().and_then(|only| with_breaks(&edit.new_text, only));
         let new = self.encode(with_own_breaks.as_deref().unwrap_or(&edit.new_text))?;
         if new.is_empty() {
             joins_no_halves(&text, &places)?;
@@ -44,7 +50,7 @@ impl Planner<'_> {
         let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
         let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };
         doubt.check(self.old, &plan)?;
-        if !held.grow((plan.memory() + places.memory() + part.len()).saturating_sub(UNCOUNTED)) {
+        if !held.grow((plan.memory() + places.memory()).saturating_sub(UNCOUNTED)) {
             return Err(Error::Busy);
         }
         let lines = lines_of(&text, &places);

@@ -134,6 +134,27 @@ pub(super) fn line_changes<'n>(old: &[u8], new: &'n [u8]) -> Vec<Splice<'n>> {
     splices
 }
 
+/// For each line of a new text, the line of the old one that it is. The lines have no breaks.
+pub(super) fn kept_lines<'l>(
+    old: impl Iterator<Item = &'l [u8]>,
+    new: impl Iterator<Item = &'l [u8]>,
+) -> Vec<Option<usize>> {
+    fn joined<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<u8> {
+        lines.flat_map(|line| [line, b"\n"]).collect::<Vec<_>>().concat()
+    }
+    let (old, new) = (joined(old), joined(new));
+    let count = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
+    let (mut kept, mut from, mut at) = (Vec::new(), 0, 0);
+    for change in line_changes(&old, &new) {
+        let equal = count(&old[from..change.at.start]);
+        kept.extend((at..at + equal).map(Some));
+        kept.resize(kept.len() + count(&change.text), None);
+        (from, at) = (change.at.end, at + equal + count(&old[change.at]));
+    }
+    kept.extend((at..at + count(&old[from..])).map(Some));
+    kept
+}
+
 /// The result of a search.
 enum Search {
     Found {

@@ -72,6 +72,11 @@ impl BreakKinds {
         BreakKinds { lf: self.lf | other.lf, crlf: self.crlf | other.crlf, cr: self.cr | other.cr }
     }
 
+    /// Whether there are breaks of different kinds.
+    pub(super) fn are_several(self) -> bool {
+        self.only().is_none() && self != BreakKinds::default()
+    }
+
     /// The kind of all breaks, if there is exactly one.
     pub(super) fn only(self) -> Option<Break> {
         match (self.lf, self.crlf, self.cr) {

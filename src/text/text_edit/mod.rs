@@ -4,13 +4,16 @@
 //! Knows no names, files or interfaces. Edits apply in order, each to the result of those before it.
 //! [`search`] finds the text of each edit.
 
+mod breaks;
 mod diagnose;
 mod search;
 mod table;
 mod work;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use self::breaks::plan_in_place;
 use self::diagnose::miss;
 use self::search::Search;
 use self::table::matches::Sought;
@@ -18,11 +21,12 @@ use self::table::memory::{Full, Memory};
 use self::table::piece_table::PieceTable;
 use self::table::snippet::TextLines;
 use super::lines::{Break, BreakKinds, LineIndex};
-use super::splice::EditPlan;
+use super::splice::{Change, EditPlan, Splice};
 use crate::budget::{Budget, Share};
 use crate::encoding::Encoding;
 use crate::{Error, Result, Stop};
 
+pub(crate) use self::breaks::in_place;
 pub use self::diagnose::input_errors::InputError;
 pub use self::diagnose::word_diff::{Difference, DifferenceKind};
 pub use self::diagnose::{Diagnosis, Placeholder, Similar};
@@ -211,13 +215,23 @@ pub fn plan<'t>(
     }
     let Planner { pieces, mut memory, applied, .. } = planner;
     // Checked here too, because the result may be too large for a plan.
-    let size = (first + pieces.len()) as u64;
     let max = (old.len() as u64).saturating_add(limits.max_bytes);
-    if max < size {
-        return Err(Error::TooLarge { size, max });
-    }
+    let fits = |size: usize| match size as u64 {
+        size if max < size => Err(Error::TooLarge { size, max }),
+        _ => Ok(()),
+    };
+    fits(first + pieces.len())?;
     let changes = pieces.into_changes();
-    let Some(plan) = EditPlan::of_parts(changes, texts.iter().copied(), old) else { return Ok(None) };
+    let has_breaks = |text: &&[u8]| memchr::memchr2(b'\n', b'\r', text).is_some();
+    let plan = if index.break_kinds().are_several() && texts.iter().any(has_breaks) {
+        let new_text = |text: usize, part| Cow::Borrowed(&texts[text][part]);
+        let splices = changes.map(|Change { at, text, part }| Splice { at, text: new_text(text, part) });
+        plan_in_place(splices, old, control)?
+    } else {
+        EditPlan::of_parts(changes, texts.iter().copied(), old)
+    };
+    let Some(plan) = plan else { return Ok(None) };
+    fits(plan.len_after(old.len()))?;
     memory.hold(plan.memory()).map_err(|full| refused(edits.edits.len().saturating_sub(1), full))?;
     Ok(Some(TextPlanned { plan, applied, held: memory.into_share() }))
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::{Tolerant, changed_lines, tolerant};
 use crate::lines::LineIndex;
 use crate::splice::{EditPlan, Splice};
-use crate::text_edit::{self, Found, TextEdits, TextLimits};
+use crate::text_edit::{self, Found, TextEdits, TextLimits, in_place};
 use crate::{Error, Result, Stop};
 
 /// Edits, each applied to the result of those before it.
@@ -104,7 +104,8 @@ impl TolerantEdits<'_> {
         let refuse = |problem: String| {
             Err(Error::InvalidArguments { at: format!("edits[{number}].old_text"), problem })
         };
-        match tolerant(text, &edit.old_text, &edit.new_text, index.break_kinds(), most) {
+        let kinds = index.break_kinds();
+        match tolerant(text, &edit.old_text, &edit.new_text, kinds, most) {
             Tolerant::None => Err(error),
             Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
             Tolerant::Several { lines, total } => {
@@ -116,7 +117,10 @@ impl TolerantEdits<'_> {
                     lines.join(", ")
                 ))
             }
-            Tolerant::One { range, new_text } => Ok(Splice { at: range, text: Cow::Owned(new_text) }),
+            Tolerant::One { range: at, new_text } => {
+                let placed = if kinds.are_several() { in_place(text, at.clone(), &new_text) } else { None };
+                Ok(Splice { at, text: Cow::Owned(placed.unwrap_or(new_text)) })
+            }
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Changes against a naive reading: decode, edit, encode.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::text_edit::in_place;
 
 /// A character, a whole `\r\n`, or half of a pair, with its bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,28 +90,43 @@ fn naive_places(all: &[Token], old_text: &str) -> (Vec<usize>, usize) {
     (if as_given.is_empty() && old_text.contains('\n') { find(true) } else { as_given }, needle.len())
 }
 
-/// The new text as it is written: with the file's own breaks, if they are of one kind.
-fn naive_new(all: &[Token], new_text: &str) -> String {
+/// The kinds of breaks of a text.
+fn kinds(all: &[Token]) -> Vec<&str> {
     let mut kinds: Vec<&str> =
         all.iter().map(|token| &*token.text).filter(|text| text.ends_with(['\n', '\r'])).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    match kinds[..] {
+    kinds
+}
+
+/// The new text in place of these tokens as it is written: with the file's own breaks, if they are of one kind. If they are of
+/// several, the breaks are those that it gets in the same text in UTF-8.
+fn naive_new(all: &[Token], gone: Range<usize>, new_text: &str) -> String {
+    let text = |tokens: &[Token]| tokens.iter().map(|token| &*token.text).collect::<String>();
+    match kinds(all)[..] {
+        [] => new_text.into(),
         [only] => new_text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', only),
-        _ => new_text.into(),
+        _ => {
+            let start = text(&all[..gone.start]).len();
+            let at = start..start + text(&all[gone]).len();
+            let placed = in_place(text(all).as_bytes(), at, new_text.as_bytes()).unwrap();
+            String::from_utf8(placed).unwrap()
+        }
     }
 }
 
 /// The bytes behind the mark after every place is replaced. None: it would make a character of two halves.
 fn naive(encoding: Encoding, all: &[Token], old_text: &str, new_text: &str) -> Option<(Vec<u8>, u64)> {
     let (places, len) = naive_places(all, old_text);
-    let new = encoded(encoding, &naive_new(all, new_text));
     let (mut out, mut last, mut at) = (Vec::new(), None, 0);
     while at < all.len() {
         if places.contains(&at) {
-            out.extend_from_slice(&new);
-            last = if new.is_empty() { last } else { None };
-            at += len;
+            // Places that touch each other are one change.
+            let count = (1..).take_while(|nth| nth == &1 || places.contains(&(at + (nth - 1) * len))).count();
+            let gone = at..at + count * len;
+            at = gone.end;
+            out.extend(encoded(encoding, &naive_new(all, gone, &new_text.repeat(count))));
+            last = if new_text.is_empty() { last } else { None };
             continue;
         }
         if let (Some(0xD800..=0xDBFF), Some(0xDC00..)) = (last, all[at].half) {
@@ -159,7 +177,7 @@ proptest! {
     fn every_place_is_replaced_as_in_the_decoded_text_and_no_other_byte_changes(
         (encoding, old) in proptest::sample::select(edited()).prop_flat_map(|one| (Just(one), file(one))),
         old_text in "(a|b|ab|é|я|\n|\n|\r\n|\r|😀|\u{4141}|表|ソ|中|한|功|0){1,3}",
-        new_text in "(|a|xy\n|\r\n|b\r)",
+        new_text in "(|a|xy\n|\r\n|b\r|(a|b|\n){1,4})",
     ) {
         let start = if old.starts_with(encoding.mark()) { encoding.mark().len() } else { 0 };
         let (mark, body) = old.split_at(start);
