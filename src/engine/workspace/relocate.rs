@@ -145,19 +145,27 @@ impl Workspace {
         (to, target): (&Found, &FilePath),
         control: &Control,
     ) -> Result<()> {
-        let excludes = self.folders.excludes();
-        if excludes.is_empty() || !from.is_directory() {
+        if self.folders.excludes().is_empty() || !from.is_directory() {
             return Ok(());
         }
-        let hides = self.folders.hides_new(target, to, true);
-        let folder =
-            from.place.open_folder().map_err(|refusal| super::found::refused(source.sent(), refusal))?;
-        let (base, new_base) = (from.real_path(source), to.real_path(target));
-        match hides {
-            true => Err(remove::Refused::Protected),
-            false => remove::check_nothing_excluded(folder.as_fd(), base, new_base, excludes, control),
+        if self.folders.hides_new(target, to, true) {
+            return Err(refused(source, remove::Refused::Protected));
         }
-        .map_err(|problem| refused(source, problem))
+        self.check_uncovers_nothing((from, source), from.real_path(source), to.real_path(target), control)
+    }
+
+    /// Refuses to move a folder from the path `base` to `new_base` if something in it is excluded at one of them.
+    pub(super) fn check_uncovers_nothing(
+        &self,
+        (folder, path): (&Found, &FilePath),
+        base: &Path,
+        new_base: &Path,
+        control: &Control,
+    ) -> Result<()> {
+        let opened = folder.place.open_folder();
+        let opened = opened.map_err(|refusal| super::found::refused(path.sent(), refusal))?;
+        remove::check_nothing_excluded(opened.as_fd(), base, new_base, self.folders.excludes(), control)
+            .map_err(|problem| refused(path, problem))
     }
 
     /// Finds an entry that may be moved away or deleted.
@@ -219,11 +227,8 @@ impl Workspace {
             Some(name) if found.is_directory() => {
                 let inside = found.real_path(path).join(name);
                 let is_there = is_same_folder && inside == from.real_path(source);
-                let inside = match path.sent().trim_end_matches('/') {
-                    "" | "." => name.display().to_string(),
-                    folder => format!("{folder}/{}", name.display()),
-                };
-                Occupant::Folder { inside: (!is_there).then_some(inside) }
+                let inside = || self::inside(path, &name.display().to_string());
+                Occupant::Folder { inside: (!is_there).then(inside) }
             }
             _ => Occupant::File { at: self.path_in(found.number, path) },
         }
@@ -348,6 +353,14 @@ fn source_kept(source: &FilePath, target: &FilePath) -> Error {
          was not removed"
     );
     Error::WriteFailed { source: io::Error::other(problem) }
+}
+
+/// The path that an entry of this name would have in `folder`, as a client writes it.
+pub(super) fn inside(folder: &FilePath, name: &str) -> String {
+    match folder.sent().trim_end_matches('/') {
+        "" | "." => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
 }
 
 /// The error for a tree that must not be removed or moved.

@@ -8,7 +8,7 @@ use super::draft::{Before, DraftFile, Step, Taken, below};
 use super::planner::{Entry, Planner, Spot, missing};
 use crate::workspace::found::{Want, refused};
 use crate::workspace::relocate;
-use folder::fs::remove::{Guard, check_nothing_excluded};
+use folder::fs::remove::Guard;
 use folder::fs::resolve::file_type;
 use folder::{Error, FilePath, Occupant, Result};
 use sys::fd::AsFd;
@@ -136,10 +136,8 @@ impl<'o> Planner<'_, 'o> {
         if excludes.is_empty() || !is_folder {
             return Ok(());
         }
-        let folder =
-            entry.found.place.open_folder().map_err(|refusal| refused(entry.path.sent(), refusal))?;
-        check_nothing_excluded(folder.as_fd(), &entry.at.1, &target.1, excludes, self.control)
-            .map_err(|problem| relocate::refused(&entry.path, problem))
+        let folder = (&entry.found, &entry.path);
+        self.workspace.check_uncovers_nothing(folder, &entry.at.1, &target.1, self.control)
     }
 
     /// Checks that everything in a folder may be deleted.
@@ -207,7 +205,7 @@ impl<'o> Planner<'_, 'o> {
         let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
         let elsewhere = self.workspace.elsewhere_than(to, source, there, is_folder);
         let occupant = elsewhere.unwrap_or_else(|| match name {
-            Some(name) if is_folder => inside(to, &name),
+            Some(name) if is_folder => Occupant::Folder { inside: Some(relocate::inside(to, &name)) },
             _ => Occupant::File { at: self.workspace.path_in(there, to) },
         });
         Error::Exists { name: to.sent().into(), occupant }
@@ -220,11 +218,4 @@ fn parent_of(place: &Place) -> (usize, Option<&Path>) {
 
 fn refuse_target(problem: &str) -> Error {
     Error::InvalidArguments { at: "move_to".into(), problem: problem.into() }
-}
-
-/// The folder at `to`, in which an entry could have the name `name`.
-fn inside(to: &FilePath, name: &str) -> Occupant {
-    let folder = to.sent().trim_end_matches('/');
-    let inside = if matches!(folder, "" | ".") { name.to_owned() } else { format!("{folder}/{name}") };
-    Occupant::Folder { inside: Some(inside) }
 }
