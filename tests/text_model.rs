@@ -54,7 +54,7 @@ fn written(body: &str, now: &[Origin], has_several: bool) -> String {
             new = breaks::placed(&body[..at], &body[at..origin], &body[origin..], &text).into_bytes();
         }
         out.append(&mut new);
-        out.extend(body.bytes().nth(origin));
+        out.extend(body.as_bytes().get(origin));
         at = origin + 1;
     }
     String::from_utf8(out).expect("text")
