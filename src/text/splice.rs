@@ -223,11 +223,15 @@ impl<'t> EditPlan<'t> {
         len - self.removed + self.added
     }
 
-    /// Memory in bytes, without texts that are borrowed.
-    pub(crate) fn memory(&self) -> usize {
+    /// Memory of the texts that are not borrowed, in bytes.
+    pub(crate) fn owned_texts(&self) -> usize {
         let owned = |text: &Cow<[u8]>| if let Cow::Owned(text) = text { text.capacity() } else { 0 };
+        self.texts.iter().map(owned).sum()
+    }
+
+    /// Memory in bytes, without the texts.
+    pub(crate) fn memory(&self) -> usize {
         self.changes.memory()
-            + self.texts.iter().map(owned).sum::<usize>()
             + self.texts.capacity() * size_of::<Cow<[u8]>>()
             + self.kinds.capacity() * size_of::<SpliceKind>()
     }

@@ -50,7 +50,7 @@ impl Planner<'_> {
         let changes = places.iter().map(|at| Change { at, text: 0, part: part.clone() });
         let Some(plan) = EditPlan::of_parts(changes, [new], self.old) else { return Ok(None) };
         doubt.check(self.old, &plan)?;
-        if !held.grow((plan.memory() + places.memory()).saturating_sub(UNCOUNTED)) {
+        if !held.grow((plan.memory() + plan.owned_texts() + places.memory()).saturating_sub(UNCOUNTED)) {
             return Err(Error::Busy);
         }
         let lines = lines_of(&text, &places);

@@ -187,7 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn many_places_are_no_many_texts() {
+    fn a_new_text_may_be_longer_than_the_file() {
+        let new = "line\n".repeat(200_000);
+        assert_eq!(edited("a\r\nb\nc", &[("b\n", &new)]), format!("a\r\n{new}c"));
+    }
+
+    #[test]
+    fn many_places_have_few_texts() {
         let places = "a\r\nb\nc\n".repeat(100_000);
         assert_eq!(edited(&places, &[("a\nb", "x\ny\nb")]), "x\r\ny\r\nb\nc\n".repeat(100_000));
     }

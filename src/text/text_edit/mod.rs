@@ -232,7 +232,9 @@ pub fn plan<'t>(
     };
     let Some(plan) = plan else { return Ok(None) };
     fits(plan.len_after(old.len()))?;
-    memory.hold(plan.memory()).map_err(|full| refused(edits.edits.len().saturating_sub(1), full))?;
+    // The file may be small beside a new text.
+    let held = memory.hold(plan.memory()).and_then(|()| memory.expect(plan.memory() + plan.owned_texts()));
+    held.map_err(|full| refused(edits.edits.len().saturating_sub(1), full))?;
     Ok(Some(TextPlanned { plan, applied, held: memory.into_share() }))
 }
 
