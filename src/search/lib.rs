@@ -5,13 +5,13 @@
 //! is void, and the caller looks again.
 
 mod filter;
+mod hit;
 mod lines;
 mod literals;
 mod pattern;
 mod stoppable;
 
 pub use filter::{FileFilter, FilterBuilder, Query, Shape};
-pub use lines::{
-    Hit, LineMatcher, MapScan, behind_break, find_line, line_at, line_before, line_end, whole_lines,
-};
+pub use hit::{Counted, Hit};
+pub use lines::{LineMatcher, MapScan, behind_break, find_line, line_at, line_before, line_end, whole_lines};
 pub use pattern::{Pattern, PatternError, PatternOptions};

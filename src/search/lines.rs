@@ -13,6 +13,7 @@ pub use self::breaks::{behind_break, line_at, line_before, line_end};
 pub use self::breaks::{find_line, whole_lines};
 use self::breaks::{is_inside_crlf, last_char, line_start, next_char};
 use super::Pattern;
+use super::hit::{Counted, Hit};
 use super::stoppable::{States, Step};
 use text::{Stop, Stopped};
 
@@ -37,15 +38,6 @@ enum Next {
     Nothing,
 }
 
-/// The lines of one match: one line, unless matches span lines. Bytes of the text, without the last break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hit {
-    /// Where the first line begins.
-    pub start: usize,
-    /// Where the last line ends, before its break.
-    pub end: usize,
-}
-
 /// A pattern and the memory that one thread needs to match it.
 pub struct LineMatcher<'p> {
     pattern: &'p Pattern,
@@ -66,8 +58,8 @@ pub struct LineMatcher<'p> {
 /// What was found in a text with matches that span lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MapScan {
-    /// Number of hits.
-    pub count: u64,
+    /// What was counted.
+    pub count: Counted,
     /// Where the first line begins that was not searched, if the time is up.
     pub rest: Option<usize>,
 }
@@ -97,8 +89,8 @@ impl<'p> LineMatcher<'p> {
         range: Range<usize>,
         keep: usize,
         hits: &mut Vec<Hit>,
-    ) -> Result<u64, Stopped> {
-        let mut count = 0;
+    ) -> Result<Counted, Stopped> {
+        let mut count = Counted::default();
         self.scan_counting(text, range, keep, hits, &mut count)?;
         Ok(count)
     }
@@ -109,11 +101,11 @@ impl<'p> LineMatcher<'p> {
         range: Range<usize>,
         keep: usize,
         hits: &mut Vec<Hit>,
-        count: &mut u64,
+        count: &mut Counted,
     ) -> Result<(), Stopped> {
         let next = |hits: &Vec<Hit>| if hits.len() < keep { Next::Hit } else { Next::Count };
         self.each_hit(text, range, next(hits), |hit| {
-            *count += 1;
+            count.add(hit);
             if hits.len() < keep {
                 hits.push(hit);
             }
@@ -131,7 +123,7 @@ impl<'p> LineMatcher<'p> {
         hits: &mut Vec<Hit>,
     ) -> Result<Option<MapScan>, Stopped> {
         (self.is_in_map, self.has_failed) = (true, false);
-        let mut count = 0;
+        let mut count = Counted::default();
         let scanned = self.scan_counting(text, range.clone(), keep, hits, &mut count);
         self.is_in_map = false;
         let rest = match scanned {
@@ -203,7 +195,7 @@ impl<'p> LineMatcher<'p> {
                 return Ok(None);
             }
             let end = line_end(text, at..range.end);
-            return Ok(Some((Hit { start, end }, behind_break(text, end))));
+            return Ok(Some((Hit { start, end, matches: 1 }, behind_break(text, end))));
         }
         Ok(None)
     }
@@ -312,10 +304,13 @@ impl<'p> LineMatcher<'p> {
             match &mut hit {
                 Some(hit) if start > hit.end => break,
                 Some(hit) => hit.end = end.max(hit.end),
-                None => hit = Some(Hit { start, end }),
+                None => hit = Some(Hit { start, end, matches: 0 }),
+            }
+            if let Some(hit) = &mut hit {
+                hit.matches += u64::from(!found.is_empty());
             }
         }
-        Ok(hit.map(|hit| (hit, behind_break(text, hit.end))))
+        Ok(hit.map(|hit| (Hit { matches: hit.matches.max(1), ..hit }, behind_break(text, hit.end))))
     }
 
     /// Where the first match in a line begins. The line may change while it is read: then the result is void.
@@ -328,15 +323,15 @@ impl<'p> LineMatcher<'p> {
         searched.ok().and(first)
     }
 
-    /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`. The text may be in
-    /// a map.
+    /// The first hits from the byte `from` on, where a line begins: at most `count`, behind the first `skip`, and the number of matches of
+    /// those. The text may be in a map.
     pub fn hits_behind(
         &mut self,
         text: &[u8],
         from: usize,
         skip: u64,
         count: usize,
-    ) -> Result<Vec<Hit>, Stopped> {
+    ) -> Result<(Vec<Hit>, u64), Stopped> {
         (self.is_in_map, self.has_failed) = (self.pattern.is_multiline(), false);
         let hits = self.hits_from(text, from, skip, count);
         // Such a text was copied.
@@ -352,17 +347,17 @@ impl<'p> LineMatcher<'p> {
         from: usize,
         mut skip: u64,
         count: usize,
-    ) -> Result<Vec<Hit>, Stopped> {
-        let mut hits = Vec::new();
+    ) -> Result<(Vec<Hit>, u64), Stopped> {
+        let (mut hits, mut skipped) = (Vec::new(), 0);
         let first = if count > 0 { Next::Hit } else { Next::Nothing };
         self.each_hit(text, from..text.len(), first, |hit| {
             match skip {
                 0 => hits.push(hit),
-                _ => skip -= 1,
+                _ => (skip, skipped) = (skip - 1, skipped + hit.matches),
             }
             if hits.len() < count { Next::Hit } else { Next::Nothing }
         })?;
-        Ok(hits)
+        Ok((hits, skipped))
     }
 
     /// Calls `found` with each match in `lines`, the bytes of the lines of a hit with their last break, until it returns

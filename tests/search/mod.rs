@@ -4,6 +4,7 @@ mod against_ripgrep; // the same lines as ripgrep's own library finds
 mod balance; // what an answer says that it left out
 pub(crate) mod bounds; // hostile patterns, time, cancellation
 mod context; // lines around matches, in pages
+mod counts; // what grep counts
 mod early; // answers that begin before their search has ended
 mod filter_dir; // filters on disk: shared, damaged, foreign, cut off
 mod fresh; // files that other programs change between and during searches

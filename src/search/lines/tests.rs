@@ -16,7 +16,13 @@ impl Stop for Cancelled {
     }
 }
 
+/// The lines of the hits.
 fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
+    counted(pattern, options, text).into_iter().map(|(lines, _)| lines).collect()
+}
+
+/// The same, each with the number of its matches.
+fn counted(pattern: &str, options: PatternOptions, text: &str) -> Vec<(String, u64)> {
     let pattern = Pattern::new(pattern, options).unwrap();
     let (control, mut hits) = (Unstopped, Vec::new());
     let scan = |long, keep, hits: &mut Vec<Hit>| {
@@ -25,11 +31,11 @@ fn hits(pattern: &str, options: PatternOptions, text: &str) -> Vec<String> {
     };
     let count = scan(LONG, usize::MAX, &mut hits);
     assert_eq!(scan(LONG, 0, &mut Vec::new()), count);
-    assert_eq!(hits.len() as u64, count);
+    assert_eq!((hits.len() as u64, hits.iter().map(|hit| hit.matches).sum()), (count.hits, count.matches));
     let mut in_steps = Vec::new();
     assert_eq!(scan(0, usize::MAX, &mut in_steps), count, "in steps");
     assert_eq!(in_steps, hits, "in steps");
-    hits.into_iter().map(|hit| text[hit.start..hit.end].to_owned()).collect()
+    hits.into_iter().map(|hit| (text[hit.start..hit.end].to_owned(), hit.matches)).collect()
 }
 
 fn lines(pattern: &str, text: &str) -> Vec<String> {
@@ -68,6 +74,20 @@ fn lines_of_matches_that_span_lines_come_together() {
     assert_eq!(spanning("\\n", "a\r\nb\r\n"), ["a", "b"], "the LF of a CRLF is of its line");
     assert_eq!(spanning("a\\nb", "a\r\nb\rc"), ["a\r\nb"], "a break of any kind");
     assert_eq!(spanning("b\\nc", "a\r\nb\rc"), ["b\rc"]);
+}
+
+#[test]
+fn each_match_counts_where_matches_share_lines() {
+    let matches = |pattern: &str, text: &str| {
+        let options = PatternOptions { multiline: true, ..PatternOptions::default() };
+        counted(pattern, options, text).into_iter().map(|(_, matches)| matches).collect::<Vec<u64>>()
+    };
+    assert_eq!(matches(r"b\nc|y\nd", "a\nxb\ncy\nd\ne"), [2]);
+    assert_eq!(matches(r"b\nc|y\r?\nd", "b\r\ncy\r\nd b\r\nc"), [3]);
+    assert_eq!(matches("b", "b b\nb\nc"), [2, 1]);
+    assert_eq!(matches("a\n", "a\nb\na\nc"), [1, 1]);
+    assert_eq!(matches("x*", "abc\nax x\n"), [1, 2], "those of nothing count only where there are no others");
+    assert_eq!(counted("b", PatternOptions::default(), "b b\n"), [("b b".into(), 1)], "lines count");
 }
 
 #[test]
@@ -186,11 +206,11 @@ fn a_search_in_a_long_text_can_be_stopped() {
     assert!(matches!(stopped, Err(Stopped::Cancelled)));
 }
 
-/// The lines with a match of a text whose lines end in `\n`, looked for by an expression that knows no other break.
-fn naive_spanning(pattern: &str, text: &str) -> Vec<String> {
+/// The lines with a match of a text whose lines end in `\n`, looked for by an expression that knows no other break, with the number of matches.
+fn naive_spanning(pattern: &str, text: &str) -> Vec<(String, u64)> {
     let syntax = regex_automata::util::syntax::Config::new().multi_line(true);
     let regex = regex_automata::meta::Regex::builder().syntax(syntax).build(pattern).unwrap();
-    let (mut hits, mut from): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+    let (mut hits, mut from): (Vec<(Range<usize>, u64)>, usize) = (Vec::new(), 0);
     while from <= text.len() {
         let Some(found) = regex.search(&Input::new(text).span(Span::from(from..text.len()))) else { break };
         from = if found.is_empty() { next_char(text.as_bytes(), found.end()) } else { found.end() };
@@ -200,12 +220,15 @@ fn naive_spanning(pattern: &str, text: &str) -> Vec<String> {
         }
         let last = if found.is_empty() { found.end() } else { last_char(text.as_bytes(), &found.range()) };
         let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        let is_match = u64::from(!found.is_empty());
         match hits.last_mut() {
-            Some(hit) if start <= hit.end => hit.end = end.max(hit.end),
-            _ => hits.push(start..end),
+            Some((hit, matches)) if start <= hit.end => {
+                (hit.end, *matches) = (end.max(hit.end), *matches + is_match);
+            }
+            _ => hits.push((start..end, is_match)),
         }
     }
-    hits.into_iter().map(|hit| text[hit].to_owned()).collect()
+    hits.into_iter().map(|(hit, matches)| (text[hit].to_owned(), matches.max(1))).collect()
 }
 
 #[test]
@@ -269,7 +292,7 @@ fn a_search_for_matches_that_span_lines_goes_on_where_its_time_was_up() {
             let mut scan = LineMatcher::new(&compiled, &stop);
             let scanned = scan.scan_map(text.as_bytes(), from..text.len(), usize::MAX, &mut hits).unwrap();
             let MapScan { count, rest } = scanned.expect("no copy is needed");
-            assert_eq!(count, hits.len() as u64);
+            assert_eq!(count.hits, hits.len() as u64);
             found.extend(hits.iter().map(|hit| text[hit.start..hit.end].to_owned()));
             pages += 1;
             match rest {
@@ -307,7 +330,9 @@ proptest! {
     ) {
         let pattern: String = parts.iter().zip(&repeats).map(|(part, repeat)| format!("(?:{part}){repeat}")).collect();
         let with_lf = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
-        let found: Vec<String> = spanning(&pattern, &text).iter().map(|hit| with_lf(hit)).collect();
+        let multiline = PatternOptions { multiline: true, ..PatternOptions::default() };
+        let found: Vec<(String, u64)> =
+            counted(&pattern, multiline, &text).iter().map(|(hit, matches)| (with_lf(hit), *matches)).collect();
         prop_assert_eq!(found, naive_spanning(&pattern, &with_lf(&text)), "{}", pattern);
         // As in a map.
         let options = PatternOptions { multiline: true, ..PatternOptions::default() };

@@ -326,7 +326,7 @@ impl Lines<'_> {
     fn take_matches(&mut self, matcher: &mut LineMatcher, mut number: u64, lines: &str) -> Result<bool> {
         let (bytes, mut from, mut counted) = (lines.as_bytes(), 0, 0);
         loop {
-            let hits = matcher.hits_behind(bytes, from, 0, HITS)?;
+            let (hits, _) = matcher.hits_behind(bytes, from, 0, HITS)?;
             for hit in &hits {
                 number += count_breaks(&bytes[counted..hit.start]) as u64;
                 (counted, from) = (hit.start, behind_break(bytes, hit.end));

@@ -127,7 +127,7 @@ impl<'r> Delivery<'r> {
         self.unknown += unknown;
         self.done.resumed = self.done.resumed.or(resumed);
         for Found { file, counts, left_out } in found {
-            let hits = file.count;
+            let hits = file.matches;
             let mut place =
                 LastFile { folder: file.folder, path: file.path[file.base..].to_vec(), rest: None };
             self.done.counts.found += 1;

@@ -139,7 +139,7 @@ impl LargeText {
                 return Ok(false);
             }
             found.end = range.end;
-            found.count = scan.scan(self.text(), range, keep, &mut found.hits)?;
+            found.count = scan.scan(self.text(), range, keep, &mut found.hits)?.hits;
             Ok(is_text)
         });
         let mut state = self.state();

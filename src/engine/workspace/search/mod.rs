@@ -96,6 +96,8 @@ pub struct FoundFile {
     pub hits: Vec<Hit>,
     /// Number of hits.
     pub count: u64,
+    /// Number of their matches.
+    pub matches: u64,
     /// Other programs wrote to it all the while: its lines may be of different moments.
     pub is_changing: bool,
     text: HeldText,

@@ -12,7 +12,7 @@ use super::{FoundFile, HeldText, LastFile};
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
 use folder::{Error, Result};
-use search::{Hit, LineMatcher, line_at, whole_lines};
+use search::{Counted, Hit, LineMatcher, line_at, whole_lines};
 use sys::fs::Stat;
 use text::encoding::{
     Encoding, EncodingChoice, ReadingDoubt, Readings, is_utf_8, readings, with_replacements,
@@ -94,17 +94,19 @@ impl Workers<'_> {
             drop(slot);
             return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
         }
-        let mut found = LargeHits { hits: Vec::new(), count: 0, is_text, rest: None };
+        let (mut hits, mut count, mut rest) = (Vec::new(), Counted::default(), None);
         for stretch in stretches_of(text, known.as_deref(), start, file.start) {
-            let Some(more) = scratch.scan.scan_map(text, stretch, self.options.keep, &mut found.hits)? else {
+            let Some(more) = scratch.scan.scan_map(text, stretch, self.options.keep, &mut hits)? else {
                 drop(slot);
                 return self.search_in_one_piece(file, opened, &view, known, batch, scratch);
             };
-            (found.count, found.rest) = (found.count + more.count, more.rest);
-            if found.rest.is_some() {
+            count += more.count;
+            rest = more.rest;
+            if rest.is_some() {
                 break;
             }
         }
+        let found = MapHits { hits, count, is_text, rest };
         self.put_map(file, opened, (view, start), found, known.is_some(), batch)
     }
 
@@ -187,7 +189,7 @@ impl Workers<'_> {
             return self.search_decoded(file, opened, text.unwrap_or_default(), batch, scratch);
         }
         let text = &bytes[start..];
-        let (mut hits, mut count) = (Vec::new(), 0);
+        let (mut hits, mut count) = (Vec::new(), Counted::default());
         for stretch in stretches_of(text, known.as_deref(), start, file.start) {
             count += scratch.scan.scan(text, stretch, self.options.keep, &mut hits)?;
         }
@@ -242,7 +244,8 @@ impl Workers<'_> {
         if opened.len() <= MAX_PIECE && !(is_text && goes_on()) {
             return self.search_in_one_piece(file, opened, &view, None, batch, scratch);
         }
-        let found = LargeHits { hits, count, is_text, rest };
+        let count = Counted { hits: count, matches: count };
+        let found = MapHits { hits, count, is_text, rest };
         self.put_map(file, opened, (view, start), found, known.is_some(), batch)
     }
 
@@ -252,7 +255,7 @@ impl Workers<'_> {
         file: Candidate,
         opened: OpenedText,
         (view, start): (Arc<FileView>, usize),
-        LargeHits { hits, count, is_text, rest }: LargeHits,
+        MapHits { hits, count, is_text, rest }: MapHits,
         is_known: bool,
         batch: &mut Batch,
     ) -> Result<()> {
@@ -265,7 +268,7 @@ impl Workers<'_> {
         // It was not searched if the time was up in its first line.
         let is_begun = rest.is_none_or(|rest| rest > file.start);
         let counted = batch.counts.files + u64::from(is_begun);
-        self.count_as_bytes(!is_text && is_begun, count, batch);
+        self.count_as_bytes(!is_text && is_begun, count.hits, batch);
         batch.unknown += u64::from(is_text && !is_known && opened.is_worth_filter());
         let is_changing = opened.is_changing || !view.unchanged();
         let whole = start..view.bytes().len();
@@ -279,6 +282,17 @@ impl Workers<'_> {
         batch.add_found(found);
         stopped.map_or(Ok(()), Err)
     }
+}
+
+/// What was found in a mapped text.
+struct MapHits {
+    /// The first hits, in order.
+    hits: Vec<Hit>,
+    count: Counted,
+    /// Whether all that was searched is UTF-8.
+    is_text: bool,
+    /// Where the first line begins that was not searched, if the time is up.
+    rest: Option<usize>,
 }
 
 /// The stretches of `text` to search: whole lines around the known bytes of the file, or all lines. The text begins at the
@@ -308,8 +322,8 @@ fn best_reading(readings: &Readings, bytes: &[u8], scan: &mut LineMatcher) -> Re
     for encoding in readings.encodings.iter().copied() {
         let text = encoding.decode_lossy(bytes);
         let count = scan.scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new())?;
-        if count > most {
-            (most, best) = (count, Some(encoding));
+        if count.matches > most {
+            (most, best) = (count.matches, Some(encoding));
         }
     }
     Ok(best)
@@ -320,7 +334,7 @@ fn found_file(
     opened: OpenedText,
     batch: &mut Batch,
     hits: Vec<Hit>,
-    count: u64,
+    Counted { hits: count, matches }: Counted,
     text: HeldText,
 ) -> Option<FoundFile> {
     let OpenedText { stamp, is_changing, .. } = opened;
@@ -337,6 +351,7 @@ fn found_file(
         is_resumed,
         hits,
         count,
+        matches,
         is_changing,
         text,
         index: None,

@@ -40,7 +40,9 @@ pub(super) struct Content<'p> {
     pub(super) skip: u64,
     /// Hits that were told, or begun to be told.
     pub(super) shown: u64,
-    /// Hits that an earlier answer told, or began to tell.
+    /// The matches of these hits.
+    pub(super) matches_shown: u64,
+    /// Matches that an earlier answer told, or began to tell.
     pub(super) told_again: u64,
     /// Lines that were told.
     lines: u64,
@@ -84,6 +86,7 @@ impl<'p> Content<'p> {
             resume,
             skip,
             shown: 0,
+            matches_shown: 0,
             told_again: 0,
             lines: 0,
             end: None,
@@ -107,62 +110,68 @@ impl<'p> Content<'p> {
         lines.told_before = resume.filter(|place| place.is_told).and_then(|place| place.told);
         let (text, mut hits) = (lines.text, file.hits.clone());
         let mut last: Option<Hit> = None;
-        let mut hits_behind = file.count - self.skip;
+        let mut matches_behind = file.matches;
         if self.skip > 0 {
-            hits = self.hits_behind_skipped(file, state);
+            hits = self.hits_behind_skipped(file, state, &mut matches_behind);
         }
         while !hits.is_empty() && self.end.is_none() {
             for hit in std::mem::take(&mut hits) {
                 let is_told = hit.start < begin;
                 let begun = self.shown;
                 let told = self.push_hit(&mut lines, last, hit, is_told);
-                hits_behind = hits_behind.saturating_sub(u64::from(is_told) + self.shown - begun);
-                self.told_again += u64::from(is_told);
+                let matches = hit.matches * (self.shown - begun);
+                let again = hit.matches * u64::from(is_told);
+                matches_behind = matches_behind.saturating_sub(matches + again);
+                self.matches_shown += matches;
+                self.told_again += again;
                 if let Told::Part(byte) = told {
-                    self.end = Some(EndPlace::new(file, byte, lines.told, state, hits_behind));
+                    self.end = Some(EndPlace::new(file, byte, lines.told, state, matches_behind));
                     break;
                 }
                 last = Some(hit);
             }
             // No more hits are kept of a file than an answer mostly holds.
             if let (Some(last), None) = (last, &self.end) {
-                hits = self.hits_behind(file, behind_break(text, last.end), state, hits_behind);
+                hits = self.hits_behind(file, behind_break(text, last.end), state, &mut matches_behind);
             }
         }
         if let (Some(last), None) = (last, &self.end)
             && !self.push_behind(&mut lines, last, text.len().min(file.end))
         {
-            self.end = Some(EndPlace::new(file, last.start, lines.told, state, hits_behind));
+            self.end = Some(EndPlace::new(file, last.start, lines.told, state, matches_behind));
         }
         self.changed += u64::from(!file.unchanged());
         self.end.is_none()
     }
 
-    /// The hits of a file without those that are left out. If the time is up, the next answer leaves out those that are not kept.
-    fn hits_behind_skipped(&mut self, file: &FoundFile, state: u64) -> Vec<Hit> {
+    /// The hits of a file without those that are left out, whose matches are taken from `left`. If the time is up, the next answer leaves out
+    /// those that are not kept.
+    fn hits_behind_skipped(&mut self, file: &FoundFile, state: u64, left: &mut u64) -> Vec<Hit> {
         let skipped = usize::try_from(self.skip).map_or(file.hits.len(), |skip| skip.min(file.hits.len()));
         let (left_out, kept) = file.hits.split_at(skipped);
         self.skip -= skipped as u64;
+        *left = left.saturating_sub(left_out.iter().map(|hit| hit.matches).sum());
         match (kept, left_out) {
             ([], [.., last]) => {
                 let from = behind_break(file.text(), last.end);
-                self.hits_behind(file, from, state, file.count - skipped as u64)
+                self.hits_behind(file, from, state, left)
             }
             _ => kept.to_vec(),
         }
     }
 
-    /// The next hits from the byte `from` on, without those that are left out, where `left` are. If the time is up, the
-    /// answer ends there.
-    fn hits_behind(&mut self, file: &FoundFile, from: usize, state: u64, left: u64) -> Vec<Hit> {
-        let at_once = usize::try_from(left).map_or(file.hits.len(), |left| left.min(file.hits.len()));
+    /// The next hits from the byte `from` on, where `left` matches are, without those that are left out, whose matches are taken from them. If
+    /// the time is up, the answer ends there.
+    fn hits_behind(&mut self, file: &FoundFile, from: usize, state: u64, left: &mut u64) -> Vec<Hit> {
+        let at_once = usize::try_from(*left).map_or(file.hits.len(), |left| left.min(file.hits.len()));
         match self.scan.hits_behind(file.text(), from, self.skip, at_once) {
-            Ok(hits) => {
+            Ok((hits, skipped)) => {
                 self.skip = 0;
+                *left = left.saturating_sub(skipped);
                 hits
             }
             Err(_) => {
-                self.end = Some(EndPlace::new(file, from, from, state, left));
+                self.end = Some(EndPlace::new(file, from, from, state, *left));
                 self.is_late = true;
                 Vec::new()
             }

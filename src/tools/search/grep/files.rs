@@ -23,7 +23,7 @@ pub(super) struct MatchedFile {
 impl MatchedFile {
     pub(super) fn new(file: &FoundFile, shown: String, state: u64) -> MatchedFile {
         let (path, whole_path) = (file.path[file.base..].to_vec(), file.path.clone());
-        let (modified_ns, folder, count) = (file.stamp.mtime_ns, file.folder, file.count);
+        let (modified_ns, folder, count) = (file.stamp.mtime_ns, file.folder, file.matches);
         MatchedFile { modified_ns, folder, path, whole_path, shown, count, state }
     }
 

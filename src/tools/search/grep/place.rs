@@ -37,9 +37,9 @@ pub(super) struct EndPlace {
     pub(super) told: usize,
     /// The state of the file.
     pub(super) state: u64,
-    /// Hits of the file of which nothing was told.
-    pub(super) hits_behind: u64,
-    /// Whether those are all of its hits.
+    /// Matches of the file of which nothing was told.
+    pub(super) matches_behind: u64,
+    /// Whether those are all of its matches.
     pub(super) is_before_all: bool,
 }
 
@@ -47,11 +47,17 @@ pub(super) struct EndPlace {
 const UNTOLD: &str = "n";
 
 impl EndPlace {
-    pub(super) fn new(file: &FoundFile, byte: usize, told: usize, state: u64, hits_behind: u64) -> EndPlace {
+    pub(super) fn new(
+        file: &FoundFile,
+        byte: usize,
+        told: usize,
+        state: u64,
+        matches_behind: u64,
+    ) -> EndPlace {
         let (folder, path) = (file.folder, file.path[file.base..].to_vec());
-        let is_before_all = hits_behind == file.count;
+        let is_before_all = matches_behind == file.matches;
         let late = LateFile { folder, path: file.path.clone(), base: file.base };
-        EndPlace { folder, path, late, byte, told, state, hits_behind, is_before_all }
+        EndPlace { folder, path, late, byte, told, state, matches_behind, is_before_all }
     }
 
     /// The file in which the answer ended, because the time was up.

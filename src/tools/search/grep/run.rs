@@ -76,7 +76,7 @@ impl<'r> Run<'r> {
             // The next answer counts what this one does not tell.
             let counts = &mut searched.counts;
             if !switches::is_off("search-page-hits") {
-                counts.hits = counts.hits.saturating_sub(end.hits_behind);
+                counts.hits = counts.hits.saturating_sub(end.matches_behind);
             }
             counts.found -= u64::from(end.is_before_all);
             searched.late_in = content.is_late.then(|| end.late());
@@ -169,7 +169,7 @@ impl<'r> Run<'r> {
         let searched = self.search(0, place, &mut |file| {
             if skip > 0 {
                 skip -= 1;
-            } else if list.push_line(&line_of(&self.shown(&file), file.count)) {
+            } else if list.push_line(&line_of(&self.shown(&file), file.matches)) {
                 last = Some((Place::behind(file.folder, &file.path[file.base..]), state_of(&file.stamp)));
                 self.control.early().send(list.text_mut());
             }
@@ -222,18 +222,18 @@ impl<'r> Run<'r> {
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let mut list = LimitedText::new(self.grep.limit);
-        let Content { text, shown, end, is_late, changed, .. } = content;
+        let Content { text, matches_shown, end, is_late, changed, .. } = content;
         let has_more = is_late && (end.is_some() || searched.stop == Some(SearchStop::Time));
         list.text_mut().push_str(match (text.is_empty(), has_more || end.is_some()) {
             (true, true) => UNTOLD,
             (true, false) => nothing(searched),
             (false, _) => text.strip_suffix('\n').unwrap_or(&text),
         });
-        list.count_shown(shown);
+        list.count_shown(matches_shown);
         match (end, searched.stop) {
             (Some(end), _) => {
-                list.count_more(end.hits_behind);
-                list.stop(match end.hits_behind {
+                list.count_more(end.matches_behind);
+                list.stop(match end.matches_behind {
                     _ if is_late => TIME,
                     0 => MORE,
                     _ => FULL,
