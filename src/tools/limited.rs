@@ -92,6 +92,8 @@ pub(super) struct LimitedText {
     most: u64,
     /// Why the entries were not counted to their end.
     stopped: Option<&'static str>,
+    /// No call goes on.
+    has_no_next: bool,
 }
 
 /// What `_meta` says of an answer that was cut.
@@ -114,7 +116,8 @@ impl LimitedText {
     /// An empty text of at most `limit` bytes.
     pub(super) fn new(limit: Option<usize>) -> LimitedText {
         let room = Room::new(limit, LAST_LINE);
-        LimitedText { text: String::new(), limit, room, shown: 0, total: 0, most: u64::MAX, stopped: None }
+        let (text, most) = (String::new(), u64::MAX);
+        LimitedText { text, limit, room, shown: 0, total: 0, most, stopped: None, has_no_next: false }
     }
 
     /// Shows at most `most` entries.
@@ -125,6 +128,11 @@ impl LimitedText {
     /// Says that there may be more entries than were counted, and why.
     pub(super) fn stop(&mut self, why: &'static str) {
         self.stopped = Some(why);
+    }
+
+    /// The same where nothing was met, so that the call that goes on would be this one, which may end in the same way.
+    pub(super) fn stop_at_once(&mut self, why: &'static str) {
+        (self.stopped, self.has_no_next) = (Some(why), true);
     }
 
     /// Adds an entry of one line. Returns whether it is shown. The first one always is, so that each page goes on.
@@ -212,7 +220,7 @@ impl LimitedText {
             self.text.push_str(note);
         }
         if self.is_full() || self.stopped.is_some() {
-            let next = next()?.into();
+            let next = if self.has_no_next { None } else { next()?.into() };
             let (shown, total, limit, stopped) = (self.shown, self.total, self.limit, self.stopped);
             let unit = if total == 1 { singular(unit) } else { unit.into() };
             let go_on = next.as_ref().map_or(String::new(), |(tool, arguments)| {

@@ -35,6 +35,8 @@ pub(super) struct NearFiles {
     first: Option<String>,
     /// What they are.
     unit: &'static str,
+    /// There are folders among them.
+    has_folders: bool,
     /// There may be more.
     is_partial: bool,
 }
@@ -78,6 +80,7 @@ impl<'n> Near<'n> {
                 };
                 if matches(&shown(walk.path_from_start())) && is_wanted() {
                     found.number += 1;
+                    found.has_folders |= entry.kind == EntryKind::Folder;
                     found.first.get_or_insert_with(|| start.line(walk.path_from_start()));
                 }
             }
@@ -116,11 +119,36 @@ pub(super) fn of_folder(
     if !has_search || !matches!(error, Error::NotFound { .. }) {
         return Ok(error);
     }
-    let found = GlobInPath::find(path, &["", "/**"], workspace, control)?;
+    let found = GlobInPath::find(path, &["", "/**"], &Advised::OF_NAMES, workspace, control)?;
     let call = |found: &GlobInPath| {
         format!("search_files {}", json!({ "path": found.folder, "pattern": found.glob }))
     };
     Ok(found.map_or(error, |found| found.error(call(&found))))
+}
+
+/// What the call finds that is advised in place of one with a glob in `path`.
+pub(super) struct Advised<'a> {
+    /// What its walk leaves out, by its glob.
+    pub(super) options: &'a dyn Fn(&str) -> WalkOptions,
+    /// Whether it takes a file, by its path below the folder of the call.
+    pub(super) takes: &'a dyn Fn(&AdvisedPath) -> bool,
+    /// Whether it finds folders, too.
+    pub(super) with_folders: bool,
+}
+
+/// A path that the advised call may find.
+pub(super) struct AdvisedPath<'a> {
+    /// The folder and the glob of the call.
+    pub(super) folder: &'a str,
+    pub(super) glob: &'a str,
+    /// The path below that folder.
+    pub(super) below: &'a str,
+}
+
+impl Advised<'static> {
+    /// A search for names, which leaves nothing out.
+    pub(super) const OF_NAMES: Advised<'static> =
+        Advised { options: &|_| WalkOptions::default(), takes: &|_| true, with_folders: true };
 }
 
 /// A `path` that does not exist and is a glob: the folder that it names, and a glob that matches files below it.
@@ -132,10 +160,11 @@ pub(super) struct GlobInPath {
 }
 
 impl GlobInPath {
-    /// Reads `path` as a glob, which one of `behind` may follow. `None`: no file matches.
+    /// Reads `path` as a glob, which one of `behind` may follow. `None`: the advised call would find nothing.
     pub(super) fn find(
         path: &FilePath,
         behind: &[&str],
+        advised: &Advised,
         workspace: &Workspace,
         control: &Control,
     ) -> Result<Option<GlobInPath>> {
@@ -149,15 +178,22 @@ impl GlobInPath {
         let Ok(named) = FilePath::parse(&folder, NamePolicy::Paths, workspace.folder_paths()) else {
             return Ok(None);
         };
-        let starts = starts(workspace, named.folder().is_some().then_some(&named), &named)?;
-        let near = Near::new(workspace, &starts, control);
+        // As the call looks for it, which has the folder as its path.
+        let starts = starts(workspace, Some(&named), &named)?;
+        let near = Near { with_folders: advised.with_folders, ..Near::new(workspace, &starts, control) };
         for behind in behind {
             let glob = format!("{glob}{behind}");
             let Ok(read) = RootedGlob::new(&format!("./{glob}")).glob(&mut GlobBudget::default()) else {
                 continue;
             };
-            let found = near.count(WalkOptions::default(), |path| read.matches(path))?;
+            let takes = |below: &str| {
+                let path = AdvisedPath { folder: named.as_str(), glob: &glob, below };
+                read.matches(below) && (advised.takes)(&path)
+            };
+            let found = near.count((advised.options)(&glob), takes)?;
             if found.number > 0 {
+                let unit = if found.has_folders { found.unit } else { "file" };
+                let found = NearFiles { unit, ..found };
                 let folder = if folder.is_empty() { ".".into() } else { folder };
                 return Ok(Some(GlobInPath { folder, glob, found }));
             }

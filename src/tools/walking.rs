@@ -237,7 +237,9 @@ impl Listed<'_> {
         reached: &Reached,
         cursor: Option<&Cursor>,
     ) -> Result<Option<String>> {
-        if reached.is_late {
+        if reached.is_late && reached.met.is_empty() {
+            list.stop_at_once(TIME);
+        } else if reached.is_late {
             list.stop(TIME);
         }
         // If all that was met is shown, the next call begins behind it.

@@ -153,3 +153,44 @@ fn the_argument_encoding_is_advised_against_only_where_it_was_given() {
     let text = server.ok("grep", json!({ "pattern": "zzz", "encoding": "shift_jis" }));
     assert!(text.contains(told), "{text}");
 }
+
+#[test]
+fn what_is_said_of_a_glob_in_a_path_is_what_the_named_call_finds() {
+    let folder = Folder::new();
+    for path in ["src/a.rs", "src/b.rs", "src/.hidden.rs", "src/out/c.rs", "src/x.py", "src/lib/d.rs"] {
+        put(&folder, path, "fn found() {}\n");
+    }
+    put(&folder, ".gitignore", "out/\n");
+    let server = Stdio::start(&folder, &["--tools=search,filesystem"]).ready();
+    for (tool, arguments) in [
+        ("grep", json!({ "pattern": "fn", "path": "src/**/*.rs" })),
+        ("grep", json!({ "pattern": "fn", "path": "src/**/*.rs", "include_hidden": true })),
+        ("grep", json!({ "pattern": "fn", "path": "src/**/*.rs", "include_ignored": true })),
+        ("grep", json!({ "pattern": "fn", "path": "src/*", "type": "py" })),
+        ("grep", json!({ "pattern": "fn", "path": "src/**/*.rs", "exclude": "b.rs" })),
+        ("glob", json!({ "pattern": "*.rs", "path": "src/*" })),
+        ("glob", json!({ "pattern": "*", "path": "src/**/*.rs" })),
+        ("search_files", json!({ "pattern": "*.rs", "path": "src/*" })),
+        ("search_files", json!({ "pattern": "x", "path": "src/*" })),
+        ("search_files", json!({ "pattern": "x", "path": "src/*", "excludePatterns": ["out"] })),
+        ("list_directory", json!({ "path": "src/*" })),
+    ] {
+        let text = server.refused(tool, arguments.clone());
+        let (_, told) = text.split_once("; ").expect("a hint");
+        let (number, call) = told.split_once(" with ").unwrap_or_else(|| panic!("{text}"));
+        let number: usize = number.split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+        let (tool, call) = match call.split_once(' ').filter(|(name, _)| *name == "search_files") {
+            Some((name, call)) => (name, call),
+            None => (tool, call),
+        };
+        let mended: serde_json::Value = serde_json::from_str(call).unwrap_or_else(|_| panic!("{text}"));
+        let mut again = if tool == "list_directory" { json!({}) } else { arguments };
+        if tool == "search_files" {
+            again.as_object_mut().expect("arguments").remove("depth");
+        }
+        again.as_object_mut().expect("arguments").extend(mended.as_object().expect("arguments").clone());
+        let found = server.ok(tool, again.clone());
+        let paths = found.lines().filter(|line| !line.starts_with('[')).count();
+        assert_eq!(paths, number, "{tool} {again}: {found} for {text}");
+    }
+}

@@ -6,7 +6,7 @@ use super::CONTENT;
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::limited::LimitedText;
-use crate::tools::near::{GlobInPath, Near};
+use crate::tools::near::{Advised, AdvisedPath, GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{Listed, Patterns, absolute_line, exclude_globs, shown_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_pattern};
@@ -126,10 +126,7 @@ impl Call for SearchFiles {
         if list.total() == 0 {
             list.text_mut().push_str("No matches found");
             if cursor.is_none() && !reached.is_late {
-                let is_left_out = |path: &str| {
-                    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-                    ends.map(|end| &path[..end]).any(is_excluded)
-                };
+                let is_left_out = |path: &str| is_left_out(path, &is_excluded);
                 note.extend(self.hints(workspace, &line[..base_len], &is_left_out, control)?);
             }
         }
@@ -146,11 +143,24 @@ impl Call for SearchFiles {
     }
 }
 
+/// Whether `path` or a folder above it is excluded.
+fn is_left_out(path: &str, is_excluded: &dyn Fn(&str) -> bool) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    ends.map(|end| &path[..end]).any(is_excluded)
+}
+
 impl SearchFiles {
     /// The error for a path that does not exist, if it is a glob and files match.
     fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
-        let SearchArguments { path, pattern, .. } = &self.arguments;
-        let found = GlobInPath::find(path, &[&format!("/{pattern}"), "", "/**"], workspace, control)?;
+        let SearchArguments { path, pattern, exclude_patterns, .. } = &self.arguments;
+        let mut budget = GlobBudget::default();
+        let excludes =
+            exclude_globs(exclude_patterns.as_ref(), |pattern| Glob::within(pattern, &mut budget))?;
+        let is_excluded = |path: &str| excludes.iter().any(|exclude| exclude.matches(path));
+        let takes = |path: &AdvisedPath| !is_left_out(path.below, &is_excluded);
+        let advised = Advised { takes: &takes, ..Advised::OF_NAMES };
+        let behind = format!("/{pattern}");
+        let found = GlobInPath::find(path, &[&behind, "", "/**"], &advised, workspace, control)?;
         Ok(found.map(|found| found.error(json!({ "path": found.folder, "pattern": found.glob }))))
     }
 

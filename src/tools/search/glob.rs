@@ -10,7 +10,7 @@ use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::limited::LimitedText;
-use crate::tools::near::{GlobInPath, Near};
+use crate::tools::near::{Advised, GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, found_line, starts};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
@@ -165,7 +165,9 @@ impl GlobFiles {
         control: &Control,
     ) -> Result<Option<Error>> {
         let behind = format!("/{}", self.pattern.rooted());
-        let found = GlobInPath::find(path, &[&behind, "", "/**"], workspace, control)?;
+        let options = |glob: &str| self.options(names_hidden(glob));
+        let advised = Advised { options: &options, takes: &|_| true, with_folders: false };
+        let found = GlobInPath::find(path, &[&behind, "", "/**"], &advised, workspace, control)?;
         Ok(found.map(|found| {
             found.error(json!({ "path": found.folder, "pattern": format!("./{}", found.glob) }))
         }))
@@ -236,7 +238,8 @@ impl GlobFiles {
         wanted: OutputKinds,
         key: u64,
     ) -> Result<Reply> {
-        let note = self.note(workspace, starts, &search)?;
+        let (note, has_met_nothing) =
+            (self.note(workspace, starts, &search)?, search.stopped && search.has_met_nothing());
         let limit = self.limit.map(|limit| limit.saturating_sub(note.len().min(limit / 4)));
         let most = self.arguments.limit.map_or(u64::MAX, |limit| limit.0);
         let mut list = LimitedText::new(limit).at_most(most);
@@ -257,6 +260,9 @@ impl GlobFiles {
                 last = met.or(last).or(after);
             }
             list.stop(TIME);
+        }
+        if has_met_nothing {
+            list.stop_at_once(TIME);
         }
         let next = || {
             let mut next = self.arguments_again();

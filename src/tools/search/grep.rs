@@ -1,5 +1,6 @@
 //! `grep`: the lines of files that match a regular expression.
 
+use std::path::Path;
 use std::time::Instant;
 
 use serde_json::json;
@@ -11,11 +12,11 @@ use self::wanted_files::{Chosen, Globs};
 use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
-use crate::tools::near::GlobInPath;
+use crate::tools::near::{Advised, AdvisedPath, GlobInPath};
 use crate::tools::pattern_text::{WaysOut, wrong};
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::Workspace;
-use folder::{Control, Error, FilePath, Result};
+use folder::{Control, Error, FilePath, Result, WalkOptions};
 use search::{Pattern, PatternOptions};
 use text::encoding::EncodingChoice;
 
@@ -326,7 +327,19 @@ impl Grep {
     /// The error for a path that does not exist, if it is a glob and files match.
     fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
         let Some(path) = &self.path else { return Ok(None) };
-        let found = GlobInPath::find(path, &["", "/**"], workspace, control)?;
+        let options = |_: &str| WalkOptions {
+            skip_ignored: !self.include_ignored,
+            skip_hidden: !self.include_hidden,
+            ..WalkOptions::default()
+        };
+        let takes = |path: &AdvisedPath| {
+            let globs = Globs(vec![format!("./{}", path.glob)]);
+            let wanted = Chosen { globs, ..self.chosen.clone() }.files();
+            let (folder, below) = (Path::new(path.folder), Path::new(path.below));
+            wanted.is_ok_and(|wanted| wanted.wants(&folder.join(below), below, false))
+        };
+        let advised = Advised { options: &options, takes: &takes, with_folders: false };
+        let found = GlobInPath::find(path, &["", "/**"], &advised, workspace, control)?;
         Ok(found
             .map(|found| found.error(json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
     }
