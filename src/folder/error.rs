@@ -88,6 +88,12 @@ pub enum Error {
         /// The path requested.
         name: String,
     },
+    /// The folder is neither moved nor deleted, because something in it must stay: what is excluded, another file system, a file that is being
+    /// written.
+    HoldsKept {
+        /// The path requested.
+        name: String,
+    },
     /// The path is that of a served folder, which is neither moved nor deleted.
     ServedFolder {
         /// The path requested.

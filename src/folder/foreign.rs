@@ -65,6 +65,13 @@ pub fn unquoted(path: &str) -> Option<String> {
     (plain != path && !plain.is_empty()).then_some(plain)
 }
 
+/// A path without blanks and line breaks around its names, if there are some.
+pub fn without_blanks(path: &str) -> Option<String> {
+    let names: Vec<&str> = path.split('/').map(str::trim).collect();
+    let plain = names.join("/");
+    (plain != path && !plain.trim_matches('/').is_empty()).then_some(plain)
+}
+
 /// Whether a name begins with a mark of a text that no usual name begins with: a quote, a star, or a bracket that is not closed in it.
 pub fn begins_with_mark(name: &str) -> bool {
     let mut chars = name.chars();
@@ -239,5 +246,10 @@ mod tests {
             assert_eq!(begins_with_mark(name), is_mark, "{name}");
         }
         assert_eq!(plain("/home/me/a"), ("home/me/a".into(), true));
+        for (path, expected) in
+            [("/a /b\n", Some("/a/b")), (" a b\t", Some("a b")), ("a b/c", None), (" ", None)]
+        {
+            assert_eq!(without_blanks(path).as_deref(), expected, "{path:?}");
+        }
     }
 }

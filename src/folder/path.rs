@@ -85,6 +85,8 @@ pub enum NameRule {
     NoControl,
     /// A new one does not read as what lists show of bytes that no new name has.
     NoEscape,
+    /// A new one has no `*` and no `?`.
+    NoGlob,
 }
 
 /// The served folders, and the absolute paths that lead to them.
@@ -158,7 +160,7 @@ pub struct FilePath {
     sent: Option<Box<str>>,
     /// It may name files in subfolders.
     in_tree: bool,
-    /// It is absolute and in no served folder, so it leads to nothing.
+    /// It is absolute and in no served folder, or has control characters that no name has, so it leads to nothing.
     outside: bool,
 }
 
@@ -181,11 +183,13 @@ impl FilePath {
         }
     }
 
-    /// The same for a path of a client: one that is absolute and outside leads to an error when it is looked up, which can say what
-    /// is meant.
+    /// The same for a path of a client: one that is absolute and outside, or has control characters, leads to an error when it is looked up,
+    /// which can say what is meant.
     pub fn parse_sent(text: &str, policy: NamePolicy, folders: &FolderPaths) -> Result<FilePath> {
         match FilePath::parse(text, policy, folders) {
-            Err(Error::InvalidName { problem: NameProblem::Outside { .. } }) => Ok(FilePath {
+            Err(Error::InvalidName {
+                problem: NameProblem::Outside { .. } | NameProblem::Policy(NameRule::NoControl),
+            }) if policy == NamePolicy::Paths => Ok(FilePath {
                 relative: text.trim_start_matches('/').into(),
                 folder: None,
                 sent: Some(text.into()),
@@ -275,7 +279,7 @@ impl FilePath {
         self.folder
     }
 
-    /// Whether it is absolute and in no served folder.
+    /// Whether it is absolute and in no served folder, or has control characters that no name has.
     pub fn is_outside(&self) -> bool {
         self.outside
     }

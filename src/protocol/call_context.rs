@@ -103,6 +103,10 @@ impl CallContext {
                 let words = ErrorText { hint: Some(reply.text), ..self.words(error) };
                 self.error(error, words).reported(self.report(error))
             }
+            (_, Some(error)) if matches!(**error, Error::NotFound { .. }) => {
+                let hint = reply.text.split_once('\n').map(|(_, hint)| hint.to_owned());
+                self.error(error, ErrorText { hint, ..self.words(error) }).reported(self.report(error))
+            }
             (_, Some(error)) => self.failure(error),
         }
     }

@@ -74,6 +74,7 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         Error::OtherVersion { .. } => (code::FILE_SYSTEM, 409, Client, "other_version"),
         Error::PermissionDenied { .. }
         | Error::Excluded { .. }
+        | Error::HoldsKept { .. }
         | Error::ServedFolder { .. }
         | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }

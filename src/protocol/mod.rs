@@ -47,6 +47,7 @@ use self::call_context::{CallContext, Form};
 use crate::tools::sets::Codes;
 use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
 use folder::{FolderPaths, NamePolicy};
+use text::shown::in_one_line;
 
 /// The server's name for MCP clients (contract 1).
 pub const SERVER_NAME: &str = "file-editing-server";
@@ -128,7 +129,8 @@ impl Service {
     /// The error for a tool that is not offered. It names those that are.
     pub fn unknown_tool(&self, name: &str) -> String {
         let tools: Vec<&str> = self.offered().map(|offered| offered.tool.name).collect();
-        format!("Unknown tool: {}; the tools are {}", tools::shortened(name), tools.join(", "))
+        let name = tools::shortened(name);
+        format!("Unknown tool: {}; the tools are {}", in_one_line(&name), tools.join(", "))
     }
 
     /// How the arguments of this tool are read by an interface whose lines count from `base`.

@@ -38,20 +38,36 @@ pub fn shown_line(path: &[u8]) -> Cow<'_, str> {
 
 /// A text that is taken as a path as it is, as one line: control characters are written as `\xNN`.
 pub fn in_one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    without_controls(text, |_| false)
+}
+
+/// A text of several lines as they are shown: control characters but line feeds and tabs are written as `\xNN`.
+pub fn in_lines(text: &str) -> Cow<'_, str> {
+    without_controls(text, |char| matches!(char, '\n' | '\t'))
+}
+
+fn without_controls(text: &str, is_kept: fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(|char: char| char.is_control() && !is_kept(char)) {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len() + 8);
-    text.chars().for_each(|char| push(&mut line, char, false));
+    for char in text.chars() {
+        if is_kept(char) { line.push(char) } else { push(&mut line, char, false) }
+    }
     Cow::Owned(line)
 }
 
 /// A name with each of its bytes as `\xNN`, where [`shown_line`] writes some of them so. Another name may be what [`shown_line`]
 /// makes of it, but hardly this.
 pub fn shown_in_full(name: &[u8]) -> Option<String> {
+    (*shown_line(name) != *String::from_utf8_lossy(name)).then(|| in_bytes(name))
+}
+
+/// A name with each of its bytes as `\xNN`.
+pub fn in_bytes(name: &[u8]) -> String {
     let mut text = String::with_capacity(4 * name.len());
     escape(&mut text, name);
-    (*shown_line(name) != *String::from_utf8_lossy(name)).then_some(text)
+    text
 }
 
 /// Whether a text holds what reads as a byte in the form `\xNN`.

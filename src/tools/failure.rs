@@ -14,6 +14,7 @@ use self::message::message;
 use super::{LineBase, ToolNames};
 use folder::Error;
 use sys::path::{told, with_slashes};
+use text::shown::in_lines;
 
 /// After how many seconds a call may be sent again that the server was too busy for.
 pub const BUSY_SECONDS: u64 = 5;
@@ -39,6 +40,11 @@ impl Guide {
     /// A call that reads the file `name`.
     pub(super) fn reader(&self, name: &str) -> Option<String> {
         self.call("read_text_file", name).or_else(|| self.call("view", name))
+    }
+
+    /// A tool that reads lines of files: `usual` if it is offered.
+    pub(super) fn line_reader(&self, usual: &'static str) -> Option<&'static str> {
+        [usual, "read_text_file", "view", "read_file"].into_iter().find(|tool| self.offered.has(tool))
     }
 
     /// The calls that take a part of a file that is too large as a whole.
@@ -90,7 +96,15 @@ impl ErrorText {
         let base = guide.base;
         let hints: Vec<String> = hint(error, guide).into_iter().chain(first_line(error, base)).collect();
         let hint = (!hints.is_empty()).then(|| hints.join("\n"));
-        ErrorText { message: message(error, base, timeout), hint }
+        let message = message(error, base, timeout);
+        // Text of a file is told as it is.
+        match error {
+            Error::NotAsExpected { .. } | Error::Unmatched(_) => ErrorText { message, hint },
+            _ => ErrorText {
+                message: in_lines(&message).into_owned(),
+                hint: hint.map(|hint| in_lines(&hint).into_owned()),
+            },
+        }
     }
 
     /// The full text for a model.

@@ -8,3 +8,4 @@ mod diff; // the diff, applied by GNU patch
 mod everywhere; // replace_all, and line breaks at the ends of old_text
 mod memory; // the memory of edits with very many replacements
 mod model; // exact-text edits against the naive model
+mod readers; // which tools its errors name

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Mcp, on_both, on_both_with};
+use crate::support::{Direct, Folder, Http, Mcp, Stdio, on_both, on_both_with};
 
 /// The text of a successful edit.
 fn edited(name: &str, modified: usize, total: usize, created: bool) -> String {
@@ -340,4 +340,27 @@ fn an_edit_whose_result_is_over_the_limit_is_refused() {
             assert_eq!(server.ok("edit_file", swap), edited("f", 2, 1024, false));
         },
     );
+}
+
+#[test]
+fn a_missing_file_names_the_argument_that_creates_it_where_it_was_not_to_be_created() {
+    let folder = Folder::new();
+    folder.write("known.txt", "");
+    let (http, stdio) = (Http::start(&folder, &[]), Stdio::start(&folder, &[]));
+    stdio.begin("2025-06-18");
+    let told = "pass create_if_missing: true";
+    for (name, near) in [("new.txt", ""), ("knwon.txt", "known.txt")] {
+        let call = json!({ "name": name, "append": "x", "create_if_missing": false });
+        for server in [&http as &dyn Direct, &stdio as &dyn Direct] {
+            let error = server.direct_error("edit_file", call.clone());
+            assert_eq!(error.message, format!("File '{name}' not found"));
+            let details = error.data["details"].as_str().expect("details");
+            assert!(details.contains(told) && details.contains(near), "{details}");
+            assert!(!details.contains("Error:"), "{details}");
+        }
+        let text = stdio.tool("edit_file", call).text;
+        assert!(text.starts_with(&format!("Error: File '{name}' not found\n")), "{text}");
+        assert!(text.ends_with(&format!("{told}.")), "{text}");
+    }
+    assert_eq!(folder.names(), ["known.txt"]);
 }

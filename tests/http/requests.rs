@@ -49,6 +49,21 @@ fn other_paths_are_not_found_whatever_the_method() {
 }
 
 #[test]
+fn the_path_of_a_tool_that_has_another_one_names_that() {
+    let folder = Folder::new();
+    let server = Http::start(&folder, &["--tools=lines,search,exact"]);
+    for (path, tool) in [("/grep", "grep"), ("/file_edit", "file_edit"), ("/api/glob/", "glob")] {
+        for response in [server.post(path, &ping(1)), ask(&server, "GET", path, "", "")] {
+            let message = response.json()["error"]["message"].to_string();
+            let named = format!("Not found: {path}; the tool is at POST /tools/{tool}, MCP is at /mcp");
+            assert!(response.status == 404 && message.contains(&named), "{path}: {message}");
+        }
+    }
+    let body = server.post("/tools/grep", &json!({ "pattern": "x" }));
+    assert_eq!(body.status, 200);
+}
+
+#[test]
 fn other_methods_are_not_allowed_and_the_answer_says_what_is() {
     let (_folder, server) = start();
     for path in PATHS {

@@ -16,6 +16,7 @@ mod hints; // the way out that an error names
 mod joined; // the pages of random calls, put together
 mod links; // links in trees
 mod media; // read_media_file: what bytes are; what is no text, and folders, named as such
+mod new_names; // names that nothing new gets: look-alikes, globs, blanks; folders that hold what must stay
 mod offers; // which tools are offered, --read-only, --structured
 mod omissions; // lines of a new text that stand for text of the file
 mod out_of_time; // lists whose time is up

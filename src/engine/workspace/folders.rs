@@ -91,7 +91,7 @@ impl Folders {
     /// the folders on its way. What git keeps to itself is refused, whether it is there or not: a read but for `HEAD`, and every write.
     pub(super) fn find(&self, path: &FilePath, want: Want, freshness: Freshness) -> Result<Found> {
         if path.is_outside() {
-            return Err(self.outside(path));
+            return Err(self.outside(path, freshness));
         }
         let name = || path.sent().into();
         let kept = || match freshness {

@@ -3,7 +3,7 @@
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
 use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
-use text::shown::{has_escape, in_lower_hex};
+use text::shown::{has_escape, in_lower_hex, in_one_line};
 
 /// An entry that a path names within what a text has around it.
 struct BareEntry<'p> {
@@ -13,8 +13,19 @@ struct BareEntry<'p> {
 }
 
 impl Folders {
-    /// The error for a path in none of the served folders.
-    pub(super) fn outside(&self, path: &FilePath) -> Error {
+    /// The error for a path that leads to nothing, whatever is there: it is in none of the served folders, or no name is like this.
+    pub(super) fn outside(&self, path: &FilePath, freshness: Freshness) -> Error {
+        if path.sent().contains(char::is_control) {
+            let name = in_one_line(path.sent()).into_owned();
+            let problem = match (self.meant_instead(path), freshness) {
+                (Some(meant), Freshness::Recent) => {
+                    return Error::NotFound { name, similar: vec![meant], above: None };
+                }
+                (Some(meant), Freshness::Now) => NameProblem::Foreign { meant: Some(meant), lines: None },
+                (None, _) => NameProblem::Policy(NameRule::NoControl),
+            };
+            return Error::InvalidName { problem };
+        }
         let (plain, _) = foreign::plain(path.sent());
         let folders = self.paths().folders().to_vec();
         Error::InvalidName { problem: NameProblem::Outside { folders, meant: self.same_end(&plain) } }
@@ -24,6 +35,10 @@ impl Folders {
     pub(super) fn meant_instead(&self, path: &FilePath) -> Option<String> {
         if let Some(bare) = self.bare_entry(path.sent()) {
             return Some(format!("{}{}", bare.path, if bare.is_folder { "/" } else { "" }));
+        }
+        let plain = foreign::without_blanks(path.sent()).filter(|plain| self.has(plain));
+        if plain.is_some() {
+            return plain;
         }
         if !path.is_in_tree() || !foreign::is_foreign_path(path.sent()) {
             return None;
@@ -62,18 +77,34 @@ impl Folders {
             return Ok(());
         }
         let is_in_folder = |plain: &String| plain.rsplit_once('/').is_none_or(|(folder, _)| self.has(folder));
-        refused(foreign::unquoted(sent).filter(is_in_folder), None)
+        match foreign::unquoted(sent).filter(is_in_folder) {
+            // It is a glob.
+            None if first.to_str().is_some_and(|first| first.starts_with('*')) => Ok(()),
+            meant => refused(meant, None),
+        }
     }
 
-    /// Refuses to create `found` if its new names come from a path of another system or for a shell, or hold control characters, or
-    /// if the path is that of a file with quotes, blanks, `@` or a line number around it. Where files have names, a backslash is part
-    /// of one unless it reads as the path of an entry in a folder that is there.
+    /// Refuses to create `found` if its new names come from a path of another system or for a shell, hold control characters or those of a glob,
+    /// or have blanks around them, or if the path is that of a file with quotes, blanks, `@` or a line number around it. Where files have
+    /// names, a backslash is part of one unless it reads as the path of an entry in a folder that is there.
     pub(super) fn check_new(&self, path: &FilePath, found: &Found) -> Result<()> {
         let (place, real) = (&found.place, found.real_path(path));
         let new = place.missing.iter().chain([&place.name]);
         let is_first = real.iter().count() == place.missing.len() + 1;
         let refused = |problem| Err(Error::InvalidName { problem });
         self.check_bare(path, found)?;
+        for name in new.clone() {
+            let name = name.to_string_lossy();
+            if name.contains(['*', '?']) && !switches::is_off("glob-new") {
+                return refused(NameProblem::Policy(NameRule::NoGlob));
+            }
+            if *name != *name.trim() && !switches::is_off("blank-new") {
+                return refused(NameProblem::Foreign {
+                    meant: foreign::without_blanks(path.sent()),
+                    lines: None,
+                });
+            }
+        }
         if !path.is_in_tree() {
             let (plain, _) = foreign::plain(path.sent());
             return match plain.rsplit_once('/') {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
 use crate::list;
+use folder::fs::equivalent::look_alike;
 use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, Walk, WalkOptions, WalkStep};
 use sys::path::{is_absolute, told, with_slashes};
-use text::shown::{in_one_line, shown_line};
+use text::shown::{in_bytes, in_one_line, shown_line};
 
 /// Maximum number of paths that the error for a missing file names.
 const MAX_SIMILAR: usize = 5;
@@ -150,7 +151,15 @@ impl Workspace {
         let policy = if path.is_in_tree() { NamePolicy::Paths } else { policy };
         let names = list::names::similar_names(&place.dir, &name, policy, found.may_be_folder());
         let folder = path.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        let shown = |name: String| format!("{}{}", in_one_line(&folder), shown_line(name.as_bytes()));
+        let sent = place.name.to_string_lossy();
+        let shown = |name: String| {
+            // A client cannot tell it from what it has sent.
+            let name = match look_alike(&name, &sent) && name != *sent {
+                true => in_bytes(name.as_bytes()),
+                false => shown_line(name.as_bytes()).into_owned(),
+            };
+            format!("{}{name}", in_one_line(&folder))
+        };
         names.into_iter().filter(|name| !hides(name)).map(shown).collect()
     }
 

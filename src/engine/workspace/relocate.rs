@@ -149,7 +149,7 @@ impl Workspace {
             return Ok(());
         }
         if self.folders.hides_new(target, to, true) {
-            return Err(refused(source, remove::Refused::Protected));
+            return Err(Error::Excluded { name: target.sent().into() });
         }
         self.check_uncovers_nothing((from, source), from.real_path(source), to.real_path(target), control)
     }
@@ -367,7 +367,7 @@ pub(super) fn inside(folder: &FilePath, name: &str) -> String {
 pub(super) fn refused(path: &FilePath, problem: remove::Refused) -> Error {
     match problem {
         remove::Refused::Git => Error::GitFolder { name: path.sent().into() },
-        remove::Refused::Protected => Error::PermissionDenied { name: path.sent().into() },
+        remove::Refused::Protected => Error::HoldsKept { name: path.sent().into() },
         remove::Refused::Failed(errno) => Error::WriteFailed { source: in_use(errno) },
         remove::Refused::Unread(errno) => Error::ReadFailed { source: errno.into() },
         remove::Refused::Stopped(error) => error,

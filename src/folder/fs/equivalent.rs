@@ -1,4 +1,5 @@
-//! Another spelling of a path that leads to nothing: its names composed in another way (NFC, NFD), or as lists show them.
+//! Another spelling of a path that leads to nothing: its names composed in another way (NFC, NFD), with other characters that are not seen, or
+//! as lists show them.
 //!
 //! A name that looks like another one is not made beside it, because no client could tell the two apart. What is the name of one entry and
 //! shows another one names neither.
@@ -11,10 +12,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::resolve::{LastLink, ResolvedPath, stat_entry};
 use super::temporary;
+use crate::path::is_ignorable;
 use sys::fd::OwnedFd;
 use sys::ffi::{OsStrExt, OsStringExt};
 use sys::fs::Dir;
-use text::shown::{has_escape, in_lower_hex, shown_in_full, shown_line};
+use text::shown::{has_escape, in_bytes, in_lower_hex, shown_in_full, shown_line};
 
 /// Most entries that a path is said to mean.
 const MOST_MEANT: usize = 16;
@@ -68,8 +70,18 @@ fn has_other_spellings(name: &str) -> bool {
     !name.is_ascii() || has_escape(&in_lower_hex(name))
 }
 
+/// Whether two names look the same: they differ in how characters are composed, or in characters that are not seen.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    seen(one).eq(seen(other))
+}
+
+/// The characters of a name that are seen, composed.
+fn seen(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|&c| switches::is_off("unseen-twin") || !is_ignorable(c)).nfc()
+}
+
 /// A path of a client that means the entry at `path` below `root` alone: each name as lists show it, or, where that is the name of
-/// another entry, with all its bytes written as `\xNN`. Divided by `/` on every system.
+/// another entry or has characters that are not seen, with all its bytes written as `\xNN`. Divided by `/` on every system.
 pub fn unmistakable(root: &Arc<OwnedFd>, path: &Path) -> String {
     let is_there = |path: &Path| {
         ResolvedPath::find_entry(root, path, LastLink::Keep).is_ok_and(|place| place.stat.is_some())
@@ -78,7 +90,8 @@ pub fn unmistakable(root: &Arc<OwnedFd>, path: &Path) -> String {
     for name in path {
         let shown = shown_line(name.as_bytes());
         let is_anothers = shown.as_bytes() != name.as_bytes() && is_there(&folder.join(&*shown));
-        let in_full = if is_anothers { shown_in_full(name.as_bytes()) } else { None };
+        let in_full = unseen_in_full(name.as_bytes());
+        let in_full = if is_anothers { shown_in_full(name.as_bytes()) } else { in_full };
         if !text.is_empty() {
             text.push('/');
         }
@@ -97,12 +110,13 @@ fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsStr
     if is_there && !has_escape(sent) {
         return None;
     }
-    let (composed, as_shown) = (sent.nfc().collect::<String>(), in_lower_hex(sent));
+    let as_shown = in_lower_hex(sent);
     let mut names = Vec::new();
     for entry in Dir::read_from(&folder).ok()? {
         let entry = entry.ok()?;
         let name = entry.file_name().to_bytes();
-        if !temporary::is_temporary(name) && means(&as_shown, &composed, name) {
+        let is_other = !matches!(name, b"." | b"..") && !temporary::is_temporary(name);
+        if is_other && means(&as_shown, sent, name) {
             names.push(OsString::from_vec(name.to_vec()));
         }
     }
@@ -117,16 +131,20 @@ fn in_folder(root: &Arc<OwnedFd>, folder: &Path, sent: &str) -> Option<Vec<OsStr
     Some(names)
 }
 
-fn means(as_shown: &str, composed: &str, name: &[u8]) -> bool {
-    match std::str::from_utf8(name) {
-        Ok(name) if !name.is_ascii() && name.nfc().eq(composed.chars()) => true,
-        _ => shows(as_shown, name),
-    }
+fn means(as_shown: &str, sent: &str, name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| look_alike(name, sent)) || shows(as_shown, name)
 }
 
 /// Whether a text is what lists show of `name`, or what errors do where that is the name of another entry.
 fn shows(text: &str, name: &[u8]) -> bool {
-    has_escape(text) && (shown_line(name) == text || shown_in_full(name).as_deref() == Some(text))
+    let is_in_full = || shown_in_full(name).or_else(|| unseen_in_full(name)).as_deref() == Some(text);
+    has_escape(text) && (shown_line(name) == text || is_in_full())
+}
+
+/// A name with each of its bytes as `\xNN`, if it has characters that are not seen.
+fn unseen_in_full(name: &[u8]) -> Option<String> {
+    let has_unseen = std::str::from_utf8(name).is_ok_and(|name| name.contains(is_ignorable));
+    has_unseen.then(|| in_bytes(name))
 }
 
 #[cfg(test)]
@@ -162,6 +180,29 @@ mod tests {
         assert_eq!(other(&root, "\u{fc}"), Some("u\u{308}".as_bytes().to_vec()));
         for sent in ["plain", "cafe\u{301}/e\u{301}.txt", "\u{e4}", "none/\u{e9}", "u"] {
             assert_eq!(spelling(&root, Path::new(sent)), Spelling::AsSent, "{sent}");
+        }
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_make_no_other_name() {
+        let (_dir, root) = folder(&[b"a.rs", b"d/.env", "h\u{2764}\u{fe0f}".as_bytes()]);
+        for unseen in ['\u{200b}', '\u{feff}', '\u{ad}', '\u{200e}', '\u{202e}', '\u{2066}', '\u{fe0f}'] {
+            for sent in [format!("a{unseen}.rs"), format!("{unseen}a.rs"), format!("a.rs{unseen}")] {
+                assert_eq!(other(&root, &sent), Some(b"a.rs".to_vec()), "{sent:?}");
+            }
+            assert_eq!(other(&root, &format!("d{unseen}/new")), Some(b"d/new".to_vec()));
+            for sent in [format!(".{unseen}."), format!("{unseen}.")] {
+                assert_eq!(spelling(&root, Path::new(&sent)), Spelling::AsSent, "{sent:?}");
+            }
+        }
+        assert_eq!(other(&root, "h\u{2764}"), Some("h\u{2764}\u{fe0f}".as_bytes().to_vec()));
+        assert_eq!(spelling(&root, Path::new("h\u{2764}\u{fe0f}")), Spelling::AsSent);
+        let (_dir, root) = folder(&["a\u{200b}".as_bytes(), "a\u{feff}".as_bytes()]);
+        let Spelling::Several(paths) = spelling(&root, Path::new("a\u{ad}")) else { panic!("one is chosen") };
+        for path in paths {
+            let sent = unmistakable(&root, &path);
+            assert!(sent.is_ascii());
+            assert_eq!(other(&root, &sent), Some(path.as_os_str().as_bytes().to_vec()), "{sent}");
         }
     }
 

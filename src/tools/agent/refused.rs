@@ -8,8 +8,13 @@ use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
 /// The names of this tool.
-const NAMES: EditNames =
-    EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
+const NAMES: EditNames = EditNames {
+    old_text: "old",
+    new_text: "new",
+    count: ("count", "all"),
+    reader: "read_text_file",
+    creates: false,
+};
 
 /// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path of an edit, and its encoding.
 pub(super) fn refused<'e>(
@@ -37,7 +42,7 @@ pub(super) fn refused<'e>(
                 (unmatched.edit, unmatched.edits) = (number, edits);
                 let error = Error::Unmatched(unmatched);
                 let wanted = OutputKinds { text: true, data: false };
-                let told = exact::explain(path, edits, error, wanted, (guide.base, encoding, &NAMES))?;
+                let told = exact::explain(path, edits, error, wanted, (guide, encoding, &NAMES))?;
                 text.push_str(&told.text);
                 told.failure
             }

@@ -78,8 +78,9 @@ pub(super) struct MatchLocation<'a> {
     /// The start in line_content, if earlier edits of the call moved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column_now: Option<usize>,
-    /// The call that reads these lines.
-    pub(super) read: String,
+    /// The call that reads these lines, if a tool for it is offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<String>,
     /// The edit of the same call that inserted this text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) put_in_by_edit: Option<usize>,
@@ -109,7 +110,8 @@ pub(super) struct SimilarContent<'a> {
     pub(super) content: &'a str,
     pub(super) similarity_score: f64,
     pub(super) differences: Vec<StringDiff<'a>>,
-    pub(super) read: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<String>,
 }
 
 #[derive(Serialize)]

@@ -26,7 +26,8 @@ pub(super) fn reply(
     wanted: OutputKinds,
     (guide, encoding, names): (Guide, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
-    let reading = Reading { names, base: guide.base, encoding };
+    let reader = guide.line_reader(names.reader);
+    let reading = Reading { names, base: guide.base, encoding, reader };
     if matches!(error, Error::TimedOut | Error::Cancelled) {
         return Err(error);
     }
@@ -47,6 +48,7 @@ fn kind(error: &Error) -> &'static str {
         Error::NotText { .. } => "BINARY_FILE",
         Error::PermissionDenied { .. }
         | Error::Excluded { .. }
+        | Error::HoldsKept { .. }
         | Error::RefusedLink { .. }
         | Error::IsAFolder { .. }
         | Error::GitFolder { .. }
@@ -84,8 +86,17 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
         }
         Error::TooLarge { .. } => "Edit a smaller file, or have the limit raised (--max-size)",
         Error::Locked { .. } => "Another process is editing the file; send the same call again in a moment",
-        Error::Changed { .. } => "Use read_file to see what the file is now, then send the call again",
-        Error::InvalidName { .. } => "Give the name of a file as list_files shows it, without a folder",
+        Error::Changed { .. } => match guide.line_reader("read_file") {
+            Some(reader) => {
+                return format!("Use {reader} to see what the file is now, then send the call again").into();
+            }
+            None => "Send the call again with the text that the file has now",
+        },
+        Error::InvalidName { .. } if guide.paths => "Give the path of a file",
+        Error::InvalidName { .. } if guide.offered.has("list_files") => {
+            "Give the name of a file as list_files shows it, without a folder"
+        }
+        Error::InvalidName { .. } => "Give the name of a file, without a folder",
         Error::NotInParts { .. } => "Convert the file to UTF-8, then send the same call again",
         Error::InvalidArguments { .. } => {
             "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"

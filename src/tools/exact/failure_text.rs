@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, SuggestedFix, ValidationError};
-use super::format::{Reading, read_call};
+use super::format::{Reading, read_call_behind};
 use crate::tools::Members;
 use text::text_edit::Snippet;
 
@@ -31,7 +31,8 @@ pub(super) fn location(text: &mut String, passage: &Snippet, reading: Reading) {
     let (line, column) = (passage.line + 1, passage.column + 1);
     let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
     // A write to a String cannot fail.
-    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in} ({})", read_call(passage, reading));
+    let call = read_call_behind(passage, reading);
+    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in}{call}");
     let before = passage.before.iter().map(String::as_str);
     for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
         let _ = writeln!(text, "    |{line}");

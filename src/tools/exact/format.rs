@@ -7,13 +7,14 @@ use text::text_edit::{Difference, DifferenceKind, InputError, Similar, Snippet};
 /// Maximum number of characters quoted of a difference.
 const QUOTED: usize = 60;
 
-/// What the tool that was called names its arguments, and what reads the file.
+/// What the tool that was called names its arguments.
 #[derive(Debug)]
 pub(in crate::tools) struct EditNames {
     pub(in crate::tools) old_text: &'static str,
     pub(in crate::tools) new_text: &'static str,
     /// The number of places to replace, and the argument that replaces all of them.
     pub(in crate::tools) count: (&'static str, &'static str),
+    /// The tool that reads files in the same set.
     pub(in crate::tools) reader: &'static str,
     /// Whether the tool creates a missing file.
     pub(in crate::tools) creates: bool,
@@ -28,17 +29,24 @@ pub(super) struct Reading {
     pub(super) base: LineBase,
     /// The encoding of the file.
     pub(super) encoding: EncodingChoice,
+    /// The tool that reads the file, if one is offered.
+    pub(super) reader: Option<&'static str>,
+}
+
+/// The call that reads a passage, in brackets behind a blank; nothing if no tool reads it.
+pub(super) fn read_call_behind(passage: &Snippet, reading: Reading) -> String {
+    read_call(passage, reading).map(|call| format!(" ({call})")).unwrap_or_default()
 }
 
 /// The call that reads a passage.
-pub(super) fn read_call(passage: &Snippet, reading: Reading) -> String {
+pub(super) fn read_call(passage: &Snippet, reading: Reading) -> Option<String> {
     let first = passage.line + reading.base.first() as usize;
     let last = first + passage.further_lines;
     let encoding = match reading.encoding {
         EncodingChoice::Is(Encoding::Utf8) => String::new(),
         other => format!(" encoding={}", other.name()),
     };
-    format!("{} start_line={first} end_line={last}{encoding}", reading.names.reader)
+    Some(format!("{} start_line={first} end_line={last}{encoding}", reading.reader?))
 }
 
 /// The contract's name of a kind of difference (contract 5).

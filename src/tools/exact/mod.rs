@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::tools::arguments::{Argument, Count, List, Request, Takes, Text, Value, arguments, name_as_sent};
 use crate::tools::diff_text::MAX_DIFF;
 use crate::tools::rewritten::omission_note;
-use crate::tools::{Call, Guide, LineBase, Members, OutputKinds, ParseOptions, Reply, Tool, ToolNames};
+use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, NamePolicy, NameProblem, NameRule, Result};
 use sys::path::{is_absolute, with_slashes};
@@ -65,7 +65,7 @@ pub(super) static TOOL: Tool = Tool {
 
 arguments! {
     struct EditArguments {
-        /// Name of the file, as list_files gives it
+        /// Name of the file
         path: Place,
         /// Edits, each applied to the result of those before it
         edits: Edits,
@@ -291,7 +291,7 @@ pub(super) fn explain(
     edits: usize,
     error: Error,
     wanted: OutputKinds,
-    (base, encoding, names): (LineBase, EncodingChoice, &'static EditNames),
+    (guide, encoding, names): (Guide, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
     // The text is read in the encoding in which it was searched.
     let encoding = match &error {
@@ -300,8 +300,6 @@ pub(super) fn explain(
         }
         _ => encoding,
     };
-    // What was not found needs no other tool.
-    let guide = Guide { base, offered: ToolNames::default(), paths: false };
     error::reply(path, edits, error, wanted, (guide, encoding, names))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
-use super::format::{self, EditNames, Reading, read_call};
+use super::format::{self, EditNames, Reading, read_call, read_call_behind};
 use crate::tools::Members;
 use text::text_edit::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
 
@@ -38,12 +38,12 @@ pub(super) fn no_match(
         text.push('\n');
     }
     if let Some(line) = miss.before_edits {
+        let start = line + reading.base.first() as usize;
+        let call = reading.reader.map(|tool| format!(" ({tool} start_line={start})")).unwrap_or_default();
         let _ = writeln!(
             text,
-            "The text stands in line {} ({} start_line={}) of the file as it is, but an earlier edit of this call changes it before.\n",
-            line + 1,
-            reading.names.reader,
-            line + reading.base.first() as usize
+            "The text stands in line {}{call} of the file as it is, but an earlier edit of this call changes it before.\n",
+            line + 1
         );
     }
     if !miss.similar.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn no_match(
     if miss.stopped_early {
         text.push_str("The search for similar content stopped early: the file is large, and its end was not searched.\n\n");
     }
-    let fixes = fixes(old_text, miss, reading.names);
+    let fixes = fixes(old_text, miss, reading);
     text.push_str(&suggestions(&fixes));
     let error = ValidationError {
         kind: "NO_MATCH",
@@ -90,9 +90,9 @@ fn tell_placeholder(text: &mut String, placeholder: &Placeholder, reading: Readi
     );
     for (side, part) in [("before", before), ("after", after)] {
         if let Some(part) = part {
-            let (at, call) =
-                (lines(part.line + 1, part.line + part.further_lines + 1), read_call(part, reading));
-            let _ = write!(text, " What is {side} it in {old} is in {at} ({call}), and nowhere else.");
+            let at = lines(part.line + 1, part.line + part.further_lines + 1);
+            let call = read_call_behind(part, reading);
+            let _ = write!(text, " What is {side} it in {old} is in {at}{call}, and nowhere else.");
         }
     }
     if let (Some(before), Some(after)) = (before, after) {
@@ -125,9 +125,9 @@ fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
     };
     let _ = writeln!(
         text,
-        "  Column {}, {percent}% similar ({})",
+        "  Column {}, {percent}% similar{}",
         passage.column + 1,
-        read_call(passage, reading)
+        read_call_behind(passage, reading)
     );
     if let Some(explanation) = format::explanation(similar, reading.names) {
         let _ = writeln!(text, "  Difference: {explanation}");
@@ -165,8 +165,9 @@ fn similar_content(similar: &Similar, reading: Reading) -> SimilarContent<'_> {
     }
 }
 
-fn fixes(old_text: &str, miss: &Diagnosis, names: &EditNames) -> Vec<SuggestedFix> {
-    let EditNames { old_text: old, new_text: new, reader, .. } = *names;
+fn fixes(old_text: &str, miss: &Diagnosis, reading: Reading) -> Vec<SuggestedFix> {
+    let Reading { names, reader, .. } = reading;
+    let EditNames { old_text: old, new_text: new, .. } = *names;
     let mut fixes = Vec::new();
     if old_text.is_empty() {
         let insert = format!("To insert text, give a line beside the place as {old} and repeat it in {new}");
@@ -203,8 +204,10 @@ fn fixes(old_text: &str, miss: &Diagnosis, names: &EditNames) -> Vec<SuggestedFi
     if let Some(breaks) = breaks_around(old_text, miss) {
         fixes.push(fix("CHECK_WHITESPACE", &format!("{old} {breaks}"), None));
     }
-    let read = format!("Use {reader} to see the exact content, then copy it precisely");
-    fixes.push(fix("USE_EXACT_TEXT", &read, None));
+    if let Some(reader) = reader {
+        let read = format!("Use {reader} to see the exact content, then copy it precisely");
+        fixes.push(fix("USE_EXACT_TEXT", &read, None));
+    }
     if old_text.contains('\n') {
         let all = format!(
             "Ensure that all lines and line breaks of a multi-line {old} are included, or search for a shorter text"

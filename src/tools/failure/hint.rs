@@ -60,6 +60,15 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             paths.join(" or ")
         )),
         Error::Excluded { .. } => Some("The operator keeps this path from clients (--exclude). Give another path.".into()),
+        Error::HoldsKept { name } => {
+            let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
+            let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
+            Some(format!(
+                "Nothing was changed: the folder holds something that must stay where it is, because the operator keeps it from clients \
+                 (--exclude) or would at the new path, or because it is another file system or a file that is being written. Move or \
+                 delete the other entries in it by their own paths.{list}"
+            ))
+        }
         Error::OneFolderGone { folder } => Some(format!(
             "The served folder {folder} is gone, or the link that was given for it leads elsewhere, so what it has is not known. To change \
              what another served folder has, give its absolute path."
@@ -207,6 +216,7 @@ fn occupied(occupant: &Occupant, guide: Guide) -> String {
 
 fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
     match problem {
+        NameProblem::Policy(NameRule::NoGlob) => Some(no_glob(guide)),
         NameProblem::Policy(rule) => Some(rule_of_names(*rule)),
         NameProblem::Parent => {
             Some("Give the path without '..': relative to the folder, or absolute.".into())
@@ -247,6 +257,13 @@ fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
     }
 }
 
+/// What to do about a glob where the path of a new entry is wanted.
+fn no_glob(guide: Guide) -> String {
+    let rule = "Nothing was created: '*' and '?' stand for other characters in a glob, so a new name has none. Give the path of one file or folder.";
+    let finder = ["glob", "search_files"].into_iter().find(|tool| guide.offered.has(tool));
+    finder.map_or(rule.into(), |tool| format!("{rule} To find the files that a glob names, use {tool}."))
+}
+
 /// What a name must be, by this rule.
 fn rule_of_names(rule: NameRule) -> String {
     match rule {
@@ -265,6 +282,7 @@ fn rule_of_names(rule: NameRule) -> String {
         NameRule::NoControl => "A new name has no control characters, tabs included. One that exists is taken as lists show it, \
             with \\xNN."
             .into(),
+        NameRule::NoGlob => "A new name has no '*' and no '?'.".into(),
         NameRule::NoEscape => "Nothing that exists is shown so, and a new name has no \\xNN, which stands for a control character or a \
             byte that is no UTF-8."
             .into(),
@@ -276,7 +294,7 @@ fn with_lines(name: &str, (first, last): (u64, u64), guide: Guide) -> String {
     let base = |line: u64| (line.max(1) - 1).saturating_add(guide.base.first());
     let (path, first, last) = (json!(name), base(first), base(last.max(first)));
     let lines = format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#);
-    let reader = ["read_text_file", "view", "read_file"].into_iter().find(|tool| guide.offered.has(tool));
+    let reader = guide.line_reader("read_text_file");
     let read = reader.map(|tool| format!(" Read the lines with {tool} {lines}.")).unwrap_or_default();
     format!(
         "Give the path '{name}' without line numbers: start_line and end_line say which lines are read.{read}"

@@ -24,6 +24,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::NotFound { name, .. } => format!("File '{name}' not found"),
         Error::PermissionDenied { name }
         | Error::Excluded { name }
+        | Error::HoldsKept { name }
         | Error::ServedFolder { name }
         | Error::RefusedLink { name }
         | Error::IsAFolder { name }

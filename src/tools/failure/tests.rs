@@ -29,6 +29,20 @@ fn a_hint_names_only_tools_that_are_offered() {
 }
 
 #[test]
+fn no_control_character_that_was_sent_comes_back_raw() {
+    let problem = "unknown \u{1b}[31m\u{9b}\u{7f}\r: expected\nanother\tline".to_owned();
+    let error = Error::InvalidArguments { at: "x\u{7}".into(), problem };
+    let text = ErrorText::of(&error, guide(LineBase::One, &[]), 10).text();
+    assert_eq!(
+        text,
+        "Error: Invalid arguments: x\\x07: unknown \\x1b[31m\\xc2\\x9b\\x7f\\x0d: expected\nanother\tline"
+    );
+    let is_now = Error::NotAsExpected { line: 0, actual: "a\u{c}".into(), stands_at: None };
+    let text = ErrorText::of(&is_now, guide(LineBase::One, &[]), 10).text();
+    assert!(text.contains("\"a\u{c}\""), "text of a file is told as it is: {text:?}");
+}
+
+#[test]
 fn a_size_just_over_the_limit_never_reads_like_the_limit() {
     for (bytes, text) in [(1 << 20, "1"), ((10 << 20) + 1, "10.01"), (3 << 19, "1.5"), (1, "0.01"), (0, "0")]
     {

@@ -151,13 +151,7 @@ impl Call for EditFile {
         match self.edit_any_bytes(workspace, wanted, control) {
             Err(error @ Error::Unmatched(_)) => {
                 let count = self.edits.edits().len();
-                exact::explain(
-                    self.path.sent(),
-                    count,
-                    error,
-                    wanted,
-                    (self.guide.base, self.encoding, &NAMES),
-                )
+                exact::explain(self.path.sent(), count, error, wanted, (self.guide, self.encoding, &NAMES))
             }
             Err(Error::NotFound { name, .. }) if self.edits.create() => {
                 let with = if self.guide.offered.has("write_file") { " with write_file" } else { "" };

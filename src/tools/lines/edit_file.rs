@@ -1,9 +1,11 @@
 //! `edit_file`: changes by line number, and appended text (contract 4).
 
+use std::sync::Arc;
+
 use crate::tools::arguments::{Argument, Keyword, Later, Line, List, Request, Takes, Text, Value, arguments};
 use crate::tools::diff_text::{MAX_DIFF, push_diff};
 use crate::tools::rewritten::omission_note;
-use crate::tools::{Call, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
+use crate::tools::{Call, ErrorText, Guide, Members, OutputKinds, ParseOptions, Reply, Tool, shortened};
 use engine::{Edited, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use text::diff::{Diff, unified};
@@ -135,7 +137,8 @@ impl Request for EditArguments {
         let edits = self.edits.map(|edits| edits.0).unwrap_or_default();
         let edits = LineEdits { edits, append: self.append.map(|text| text.0) };
         let create = self.create_if_missing.unwrap_or(options.create_if_missing);
-        Ok(Box::new(EditFile { name: self.name, edits, create, diff: self.diff.unwrap_or(false) }))
+        let (diff, guide) = (self.diff.unwrap_or(false), options.guide());
+        Ok(Box::new(EditFile { name: self.name, edits, create, diff, guide }))
     }
 }
 
@@ -145,7 +148,11 @@ struct EditFile {
     edits: LineEdits,
     create: bool,
     diff: bool,
+    guide: Guide,
 }
+
+/// What to do if a file that is not there is to be made.
+const CREATES: &str = "\nTo create the file, pass create_if_missing: true.";
 
 impl Call for EditFile {
     fn file(&self) -> Option<&FilePath> {
@@ -153,7 +160,19 @@ impl Call for EditFile {
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let EditFile { name, edits, create, diff } = self;
+        match self.edit(workspace, wanted, control) {
+            Err(error @ Error::NotFound { .. }) if !self.create && workspace.may_be_created(&self.name) => {
+                let text = ErrorText::of(&error, self.guide, 0).text() + CREATES;
+                Ok(Reply { text, failure: Some(Arc::new(error)), ..Reply::default() })
+            }
+            reply => reply,
+        }
+    }
+}
+
+impl EditFile {
+    fn edit(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
+        let EditFile { name, edits, create, diff, .. } = self;
         let (edited, (diff, omission)) =
             workspace.edit_lines_and(name, edits, *create, control, |index, old, plan| {
                 let diff = diff.then(|| unified(index, old, plan, name.as_str(), MAX_DIFF));
@@ -170,9 +189,7 @@ impl Call for EditFile {
         let data = if wanted.data { data(&edited, diff.as_ref()) } else { Members::default() };
         Ok(Reply { text, data, ..Reply::default() })
     }
-}
 
-impl EditFile {
     fn text(&self, edited: &Edited, diff: Option<&Diff>) -> String {
         let Edited { lines_modified, total_lines, created } = edited;
         let mut text = format!(

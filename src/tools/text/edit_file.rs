@@ -234,7 +234,7 @@ impl Call for EditFile {
         }
         match edited {
             Err(error @ Error::Unmatched(_)) => {
-                let seen_as = (self.guide.base, self.encoding.unwrap_or_default(), &NAMES);
+                let seen_as = (self.guide, self.encoding.unwrap_or_default(), &NAMES);
                 let mut reply = exact::explain(self.path.sent(), 1, error, wanted, seen_as)?;
                 if self.asks_if_missing {
                     reply.text.push_str(NOTHING_APPENDED);

@@ -84,7 +84,12 @@ impl Checks {
         let target = target(path, service).ok_or_else(|| {
             let message = match path.strip_prefix("/tools/") {
                 Some(name) => service.unknown_tool(name),
-                None => format!("Not found: {path}; MCP is at /mcp"),
+                None => match path.trim_end_matches('/').rsplit('/').next() {
+                    Some(name) if service.is_tool(name) => {
+                        format!("Not found: {path}; the tool is at POST /tools/{name}, MCP is at /mcp")
+                    }
+                    _ => format!("Not found: {path}; MCP is at /mcp"),
+                },
             };
             refused(404, code::METHOD_NOT_FOUND, message)
         })?;
