@@ -339,3 +339,34 @@ fn the_line_tools_and_resources_show_nothing_that_is_excluded() {
         });
     }
 }
+
+#[test]
+fn a_move_of_a_link_does_not_tell_whether_something_is_at_the_excluded_path_to_which_it_leads() {
+    not_under_wine!("wine shows links of this machine as what they lead to, and opens nothing through most");
+    let fill = |folder: &Folder| {
+        put(folder, "secret/exc-1", "secret\n");
+        put(folder, "repo/.git/config", "[core]\n");
+        for (name, target) in [
+            ("exc-1", "../secret/exc-1"),
+            ("exc-0", "../secret/exc-0"),
+            ("git-1", "../repo/.git/config"),
+            ("git-0", "../repo/.git/none"),
+        ] {
+            make(folder, "a");
+            folder.link(&format!("a/{name}"), target);
+        }
+        make(folder, "b");
+    };
+    on_all(&["--exclude=secret"], fill, |server, folder| {
+        let before = tree(folder.path());
+        for (is_there, is_not) in [("exc-1", "exc-0"), ("git-1", "git-0")] {
+            let moved = |name: &str| {
+                let arguments = json!({ "source": format!("a/{name}"), "destination": format!("b/{name}") });
+                let (is_error, text) = outcome(server, "move_file", &arguments);
+                (is_error, text.replace(name, "name"))
+            };
+            assert_eq!(moved(is_there), moved(is_not));
+        }
+        assert!(tree(folder.path()) == before);
+    });
+}

@@ -72,6 +72,7 @@ fn what_looks_alike_and_is_there_is_named_so_that_each_is_reached() {
 
 #[test]
 fn a_glob_is_no_new_name_and_an_entry_of_such_a_name_stays_reachable() {
+    not_under_wine!("Windows has no such names, and says so");
     let flags = ["--tools=filesystem,search,agent"];
     let folder = Folder::new();
     sources(&folder);
@@ -102,6 +103,7 @@ fn a_glob_is_no_new_name_and_an_entry_of_such_a_name_stays_reachable() {
 
 #[test]
 fn blanks_and_line_breaks_around_names_make_no_entry_and_the_one_that_is_meant_is_named() {
+    not_under_wine!("Windows has no such names, and says so");
     let flags = ["--tools=filesystem,agent"];
     let folder = Folder::new();
     sources(&folder);

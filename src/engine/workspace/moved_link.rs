@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::Workspace;
-use super::found::Found;
-use folder::fs::resolve::{LastLink, ResolvedPath, file_type};
+use super::found::{Found, Want};
+use folder::fs::resolve::file_type;
 use folder::fs::version::identity;
 use folder::{Error, FilePath, Result};
 use sys::ffi::OsStrExt;
@@ -37,8 +37,8 @@ impl Workspace {
             return Ok(());
         }
         let leads_to = target_from(new, &text).and_then(|target| on_disk(&(to.0, target)));
-        let now = self.entry_behind(&link);
-        if now.is_some() && now == leads_to.and_then(|place| self.entry_behind(&place)) {
+        let now = self.entry_behind(&link, path);
+        if now.is_some() && now == leads_to.and_then(|place| self.entry_behind(&place, path)) {
             return Ok(());
         }
         let problem = format!(
@@ -49,11 +49,11 @@ impl Workspace {
         Err(Error::InvalidArguments { at: at.into(), problem })
     }
 
-    /// Device and inode of what a place leads to, links followed.
-    fn entry_behind(&self, (number, path): &Place) -> Option<(u64, u64)> {
-        let folder = self.folders.roots()[*number].folder().ok()?;
-        let place = ResolvedPath::find_entry(folder.handle(), path, LastLink::Follow).ok()?;
-        place.stat.as_ref().map(identity)
+    /// Device and inode of what a place leads to, links followed. Nothing is said of what clients do not see.
+    fn entry_behind(&self, place: &Place, path: &FilePath) -> Option<(u64, u64)> {
+        let found = self.folders.find_at(place, path, Want::Entry).ok()?;
+        let is_seen = !found.excluded && found.check_not_git(path).is_ok();
+        found.place.stat.as_ref().filter(|_| is_seen).map(identity)
     }
 }
 
