@@ -26,6 +26,8 @@ pub(super) struct Near<'n> {
     short: Control,
     /// Whether folders count, too.
     with_folders: bool,
+    /// Whether links to what counts do.
+    with_links: bool,
 }
 
 /// Files, or entries, of a further walk that match.
@@ -43,7 +45,8 @@ pub(super) struct NearFiles {
 
 impl<'n> Near<'n> {
     pub(super) fn new(workspace: &'n Workspace, starts: &'n [Start], control: &'n Control) -> Near<'n> {
-        Near { workspace, starts, whole: control, short: control.briefly(LONGEST), with_folders: false }
+        let short = control.briefly(LONGEST);
+        Near { workspace, starts, whole: control, short, with_folders: false, with_links: true }
     }
 
     /// The same walks, in which folders count, too.
@@ -74,7 +77,10 @@ impl<'n> Near<'n> {
                 let counts = |kind| kind == EntryKind::File || self.with_folders && kind == EntryKind::Folder;
                 let is_wanted = || match entry.kind {
                     EntryKind::Link => {
-                        walk.stat_of_target().is_some_and(|stat| counts(EntryKind::of_mode(stat.st_mode)))
+                        self.with_links
+                            && walk
+                                .stat_of_target()
+                                .is_some_and(|stat| counts(EntryKind::of_mode(stat.st_mode)))
                     }
                     kind => counts(kind),
                 };
@@ -134,6 +140,8 @@ pub(super) struct Advised<'a> {
     pub(super) takes: &'a dyn Fn(&AdvisedPath) -> bool,
     /// Whether it finds folders, too.
     pub(super) with_folders: bool,
+    /// Whether it finds links.
+    pub(super) with_links: bool,
 }
 
 /// A path that the advised call may find.
@@ -146,9 +154,16 @@ pub(super) struct AdvisedPath<'a> {
 }
 
 impl Advised<'static> {
-    /// A search for names, which leaves nothing out.
-    pub(super) const OF_NAMES: Advised<'static> =
-        Advised { options: &|_| WalkOptions::default(), takes: &|_| true, with_folders: true };
+    /// A search for the names of files, which leaves nothing out.
+    pub(super) const OF_FILES: Advised<'static> = Advised { with_folders: false, ..Advised::OF_NAMES };
+
+    /// The same for folders, too.
+    pub(super) const OF_NAMES: Advised<'static> = Advised {
+        options: &|_| WalkOptions::default(),
+        takes: &|_| true,
+        with_folders: true,
+        with_links: true,
+    };
 }
 
 /// A `path` that does not exist and is a glob: the folder that it names, and a glob that matches files below it.
@@ -180,7 +195,8 @@ impl GlobInPath {
         };
         // As the call looks for it, which has the folder as its path.
         let starts = starts(workspace, Some(&named), &named)?;
-        let near = Near { with_folders: advised.with_folders, ..Near::new(workspace, &starts, control) };
+        let Advised { with_folders, with_links, .. } = *advised;
+        let near = Near { with_folders, with_links, ..Near::new(workspace, &starts, control) };
         for behind in behind {
             let glob = format!("{glob}{behind}");
             let Ok(read) = RootedGlob::new(&format!("./{glob}")).glob(&mut GlobBudget::default()) else {

@@ -161,6 +161,7 @@ fn what_is_said_of_a_glob_in_a_path_is_what_the_named_call_finds() {
         put(&folder, path, "fn found() {}\n");
     }
     put(&folder, ".gitignore", "out/\n");
+    folder.link("src/link.rs", "a.rs");
     let server = Stdio::start(&folder, &["--tools=search,filesystem"]).ready();
     for (tool, arguments) in [
         ("grep", json!({ "pattern": "fn", "path": "src/**/*.rs" })),

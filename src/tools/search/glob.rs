@@ -166,7 +166,7 @@ impl GlobFiles {
     ) -> Result<Option<Error>> {
         let behind = format!("/{}", self.pattern.rooted());
         let options = |glob: &str| self.options(names_hidden(glob));
-        let advised = Advised { options: &options, takes: &|_| true, with_folders: false };
+        let advised = Advised { options: &options, takes: &|_| true, ..Advised::OF_FILES };
         let found = GlobInPath::find(path, &[&behind, "", "/**"], &advised, workspace, control)?;
         Ok(found.map(|found| {
             found.error(json!({ "path": found.folder, "pattern": format!("./{}", found.glob) }))
