@@ -63,9 +63,11 @@ pub(super) fn numbered(text: &str, numbering: Numbering) -> String {
 /// The bytes of `text` that take at most `room` bytes with their numbers: whole lines, or else a part of the first one.
 pub(super) fn fitting(text: &[u8], numbering: Numbering, room: usize) -> usize {
     let (mut at, mut used, mut number) = (0, 0, numbering.first);
+    let digits = |number: u64| itoa::Buffer::new().format(number).len() + 1;
+    let mut last = 0;
     while at < text.len() {
         let is_numbered = at > 0 || !numbering.goes_on;
-        used += if is_numbered { itoa::Buffer::new().format(number).len() + 1 } else { 0 };
+        used += if is_numbered { digits(number) } else { 0 };
         let (len, break_len) = match memchr::memchr2(b'\n', b'\r', &text[at..]) {
             Some(len) => (len, if text[at + len..].starts_with(b"\r\n") { 2 } else { 1 }),
             None => (text.len() - at, 0),
@@ -74,9 +76,12 @@ pub(super) fn fitting(text: &[u8], numbering: Numbering, room: usize) -> usize {
             // At least a character.
             return if at > 0 { at } else { room.saturating_sub(used).max(4).min(len) };
         }
+        last = if at > 0 { at } else { len };
         (at, used, number) = (at + len + break_len, used + len + 1, number + 1);
     }
-    text.len()
+    // The empty line behind the last break has a number, too.
+    let has_empty_line = !numbering.is_cut && matches!(text.last(), Some(b'\n' | b'\r'));
+    if has_empty_line && used + digits(number) > room { last } else { text.len() }
 }
 
 #[cfg(test)]
@@ -115,7 +120,14 @@ mod tests {
                 assert!([2, 4, 7, 10].contains(&fits), "{room}: {fits}");
             }
         }
+        for room in 12..30 {
+            let numbering = Numbering { first: 9, ..Numbering::default() };
+            let fits = fitting(text.as_bytes(), numbering, room);
+            let page = Numbering { is_cut: fits < text.len(), ..numbering };
+            assert!(numbered(&text[..fits], page).len() <= room, "{room}: {fits}");
+        }
+        assert_eq!(fitting(b"ab\n", Numbering { first: 9, ..Numbering::default() }, 6), 2);
         assert_eq!(fitting(b"abcdefgh", Numbering::default(), 7), 5);
-        assert_eq!(fitting(text.as_bytes(), Numbering { first: 9, ..Numbering::default() }, 16), 10);
+        assert_eq!(fitting(text.as_bytes(), Numbering { first: 9, ..Numbering::default() }, 20), 10);
     }
 }

@@ -1,18 +1,30 @@
 //! The order of edits of one file (contract 8). Edits under several names of a file wait for each other in the engine. The
 //! lock of a file that was replaced is not the lock of the new file.
 
+use std::cell::LazyCell;
+
 use serde_json::json;
 
 use crate::support::{
-    Folder, Stdio, append_call, lock, threads, until_a_lock_is_waited_for, until_or,
+    Folder, Stdio, append_call, lock, sleeps, until_a_lock_is_waited_for, until_or,
     until_the_lock_is_waited_for,
 };
 
-/// How many workers of a server sleep; None while one of them does not.
-fn sleeping_workers(pid: u32) -> Option<usize> {
-    let workers: Vec<(String, char)> =
-        threads(pid).into_iter().filter(|(name, _)| name == "worker").collect();
-    workers.iter().all(|(_, state)| *state == 'S').then_some(workers.len())
+/// Returns when so many workers of a server wait. A worker that waits looks again and again whether its call goes on, and sleeps
+/// in between; one that sleeps for another reason, as before it begins, does not.
+fn until_workers_wait(pid: u32, count: usize) {
+    let before = LazyCell::new(|| sleeps(pid, "worker"));
+    let have_looked = || {
+        let now = sleeps(pid, "worker");
+        now.len() == count
+            && before.len() == count
+            && before.iter().zip(now).all(|(before, now)| now >= before + 3)
+    };
+    until_or(
+        || format!("{:?} of {count} workers", sleeps(pid, "worker")),
+        || sleeps(pid, "worker").len() == count,
+    );
+    until_or(|| format!("{:?} sleeps, before {:?}", sleeps(pid, "worker"), *before), have_looked);
 }
 
 #[test]
@@ -31,9 +43,8 @@ fn edits_of_one_file_are_carried_out_in_the_order_in_which_they_came_whatever_na
     for n in 0..NAMES {
         let name = if n == 0 { "f".to_owned() } else { format!("link-{n}") };
         server.send(&append_call(n, &name, &n.to_string()));
-        // Each edit has a worker of its own, which sleeps when the edit waits.
-        let sleeping = || sleeping_workers(server.pid());
-        until_or(|| format!("{:?} of {} workers sleep", sleeping(), n + 1), || sleeping() == Some(n + 1));
+        // Each edit has a worker of its own.
+        until_workers_wait(server.pid(), n + 1);
         until_a_lock_is_waited_for(server.pid());
     }
     drop(locked);

@@ -73,8 +73,8 @@ pub(crate) use messages::{append, append_call, call, cancelled, ping, read_call,
 pub(crate) use moment::Moment;
 pub(crate) use mount::Mount;
 pub(crate) use proc::{
-    anonymous_memory, descriptors, has_open, is_idle, mapped_memory, memory_taken, read_calls, sockets,
-    threads, waits_in_the_system,
+    anonymous_memory, descriptors, has_open, is_idle, mapped_memory, memory_taken, read_calls, sleeps,
+    sockets, threads, waits_in_the_system,
 };
 pub(crate) use process::{
     Ended, ON_WINDOWS, as_nobody, bare_command, command, file_uri, has_git, named, run_command_to_end,

@@ -72,6 +72,21 @@ pub(crate) fn threads(pid: u32) -> Vec<(String, char)> {
     stats.filter_map(thread).collect()
 }
 
+/// How often each thread of a process with this name has gone to sleep, the oldest thread first.
+pub(crate) fn sleeps(pid: u32, name: &str) -> Vec<u64> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("a running process").flatten();
+    let mut tasks: Vec<u64> = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect();
+    tasks.sort_unstable();
+    let sleeps = |task: u64| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/task/{task}/status")).ok()?;
+        let field =
+            |key: &str| status.lines().find_map(|line| Some(line.strip_prefix(key)?.trim().to_owned()));
+        let is_wanted = field("Name:")? == name;
+        field("voluntary_ctxt_switches:").filter(|_| is_wanted)?.parse().ok()
+    };
+    tasks.into_iter().filter_map(sleeps).collect()
+}
+
 /// Whether a thread of the process waits in the system in a way that no signal ends, as for a lock of a file system.
 pub(crate) fn waits_in_the_system(pid: u32) -> bool {
     threads(pid).iter().any(|(_, state)| *state == 'D')
