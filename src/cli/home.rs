@@ -22,6 +22,12 @@ pub(super) fn folder() -> Option<PathBuf> {
     home.filter(|home| home.is_absolute())
 }
 
+/// The folder for what programs keep of the user's work.
+pub(super) fn state() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    given.or_else(|| folder().map(|home| home.join(sys::path::STATE_FOLDER)))
+}
+
 fn below_home(path: &Path, home: Option<PathBuf>) -> Option<PathBuf> {
     let below = path.strip_prefix("~").ok()?;
     // An empty path would add a slash.

@@ -132,6 +132,15 @@ pub struct Config {
     #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     pub filter_dir: Option<PathBuf>,
 
+    /// The folder of the journal of changes, from which `undo` takes them back, or off; servers share it
+    /// [default: file-editor in the user's state folder, with the set agent]
+    #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath)]
+    journal: Option<PathBuf>,
+
+    /// Largest size of the journal of one folder, in MB: the oldest changes go
+    #[arg(long, value_name = "MB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    journal_size: u32,
+
     /// Read all files at low priority after the start, so that the first searches are fast, too
     #[arg(long)]
     pub warm: bool,

@@ -1,5 +1,8 @@
 //! What the command line means to the parts of the server: to the workspace, the tools and the transports.
 
+use std::path::PathBuf;
+
+use super::values::Tools;
 use super::{Config, Stop, home};
 use crate::tools::{Offered, sets};
 use crate::transport::http::Allowed;
@@ -43,11 +46,23 @@ impl Config {
             home: home::folder(),
             filter_bytes: (self.filter_cache as usize) << 20,
             filter_dir: self.filter_dir.clone(),
+            journal: self.journal().map(|dir| (dir, u64::from(self.journal_size) << 20)),
             read_only: self.read_only,
             durability: self.sync.into(),
             excludes: self.excludes()?,
             unsafe_locks: self.unsafe_locks,
         })
+    }
+
+    /// The folder of the journal. `None`: there is none.
+    fn journal(&self) -> Option<PathBuf> {
+        let has_jobs = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
+        match &self.journal {
+            Some(path) if path.as_os_str() == "off" => None,
+            _ if !self.tools.as_ref().is_some_and(has_jobs) => None,
+            Some(path) => Some(path.clone()),
+            None => home::state().map(|state| state.join("file-editor")),
+        }
     }
 
     /// Paths that do not exist for clients.

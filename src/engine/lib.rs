@@ -41,6 +41,7 @@
 //! ```
 
 mod cache;
+mod change_log;
 mod command;
 mod doctor;
 mod filter_cache;
@@ -51,6 +52,7 @@ mod stamp_cache;
 mod workspace;
 
 pub use cache::IndexCache;
+pub use change_log::{ChangeLog, ChangeNumber, OpenChange};
 pub use command::{
     COMMAND_ENDING, COMMANDS_AT_ONCE, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
     is_supervisor, process_waited_for, start_process, supervise, take_orphans,
@@ -60,9 +62,10 @@ pub use filter_store::{FilterRecords, RecordsTail};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use stamp_cache::CacheCounts;
 pub use workspace::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Edited, EntryInfo,
-    Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobChange, JobError, LastFile, LateFile,
-    LineEnd, LineRange, LineSink, LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, Operation,
-    PartRead, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan,
-    Unanalysed, Workspace, WorkspaceCounts, WorkspaceOptions, outermost, without_missing,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ChangeOptions, Changed, Deletion, Edited,
+    EntryInfo, Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobChange, JobDone, JobError,
+    JobNote, JobOptions, LastFile, LateFile, LineEnd, LineRange, LineSink, LineSpan, LinesRead, MountWait,
+    NewAnalyser, NewFile, OpenError, Operation, PartRead, Receiver, Recorded, SearchCounts, SearchOptions,
+    SearchPlace, SearchStop, Searched, TextPart, TextPlan, Unanalysed, Workspace, WorkspaceCounts,
+    WorkspaceOptions, outermost, without_missing,
 };

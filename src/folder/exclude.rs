@@ -22,6 +22,8 @@ use text::gitignore::as_git_reads;
 pub struct Excludes {
     patterns: Option<Arc<Patterns>>,
     git: GitGuard,
+    /// A folder of the server itself.
+    own: Option<Arc<Path>>,
 }
 
 #[derive(Debug)]
@@ -52,12 +54,22 @@ impl Excludes {
         let build = |builder: GitignoreBuilder| builder.build().map_err(|error| error.to_string());
         let (exact, folded) = (build(exact)?, build(folded)?);
         let patterns = (!exact.is_empty()).then(|| Arc::new(Patterns { exact, folded, folds }));
-        Ok(Excludes { patterns, git: GitGuard::default() })
+        Ok(Excludes { patterns, ..Excludes::default() })
     }
 
     /// The same, with the leave to read in folders of git, or without.
     pub fn allowing_git(self, allow_git: bool) -> Excludes {
         Excludes { git: GitGuard::new(allow_git), ..self }
+    }
+
+    /// The same without the folder of the server itself at this path below a served folder.
+    pub fn without_own(self, own: &Path) -> Excludes {
+        Excludes { own: Some(own.into()), ..self }
+    }
+
+    /// Whether `path` is that of a folder of the server itself, or below it.
+    fn is_own(&self, path: &Path) -> bool {
+        self.own.as_ref().is_some_and(|own| path.starts_with(own))
     }
 
     /// The guard of folders of git.
@@ -67,18 +79,23 @@ impl Excludes {
 
     /// Whether nothing is excluded.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_none()
+        self.patterns.is_none() && self.own.is_none()
     }
 
     /// Whether `path`, below a served folder, or a directory that it is in, is excluded. The path has the names that folders list.
     pub fn hides(&self, path: &Path, is_directory: bool) -> bool {
-        self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, patterns.folds))
+        self.is_own(path)
+            || self
+                .patterns
+                .as_ref()
+                .is_some_and(|patterns| patterns.hide(path, is_directory, patterns.folds))
     }
 
     /// The same for a path that does not exist, or whose names may not be the listed ones: whether a file system that folds names could
     /// find by it what is excluded.
     pub fn may_hide(&self, path: &Path, is_directory: bool) -> bool {
-        self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
+        self.is_own(path)
+            || self.patterns.as_ref().is_some_and(|patterns| patterns.hide(path, is_directory, true))
     }
 
     /// Whether a directory at `path` would be excluded by a pattern that writes its name out, as `secret/` does and `*/` does not.
@@ -94,6 +111,9 @@ impl Excludes {
 
     /// Whether `path` itself is excluded; for a walk, which has not entered an excluded directory.
     pub fn hides_entry(&self, path: &Path, is_directory: bool) -> bool {
+        if self.is_own(path) {
+            return true;
+        }
         let Some(patterns) = &self.patterns else { return false };
         patterns.exact.matched(path, is_directory).is_ignore()
             || patterns.folds && patterns.folded.matched(folded(path), is_directory).is_ignore()

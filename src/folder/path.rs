@@ -252,6 +252,11 @@ impl FilePath {
         FilePath { folder: Some(number), ..self.clone() }
     }
 
+    /// The path of an entry that the server knows: `below` the served folder `number`, as names are shown.
+    pub fn known(number: usize, below: &str) -> FilePath {
+        FilePath { relative: below.into(), folder: Some(number), sent: None, in_tree: true, outside: false }
+    }
+
     /// The path `below` the served folder `number`. Errors name it as this one was sent.
     pub fn at(&self, number: usize, below: &Path) -> FilePath {
         let relative = with_slashes(&below.to_string_lossy()).trim_end_matches('/').into();

@@ -108,6 +108,7 @@ mod tests {
             limit: None,
             create_if_missing: true,
             offered: ToolNames::default(),
+            author: &std::sync::Arc::default(),
         };
         of_call(tool, options, arguments)
     }

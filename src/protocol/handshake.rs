@@ -69,7 +69,7 @@ pub(super) fn initialize(
     }
     let client = ClientInfo::parse(params.client_info)?;
     let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
-    session.initialize(revision);
+    session.initialize(revision, format!("{} {}", client.name, client.version));
     let (asked, spoken) = (&*params.protocol_version, revision.as_str());
     let members = format!(
         r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{}""#,

@@ -53,7 +53,7 @@ impl Service {
     /// Handles the body of an HTTP request with these headers. Keeps no state.
     pub fn mcp_over_http(&self, headers: &Headers, admit: Admit, body: &[u8]) -> Step {
         let revision = headers.version.as_deref().map_or(Some(Revision::UNSAID), Revision::by_handshake);
-        let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28));
+        let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28), self.author.clone());
         self.input(&mut session, Some(headers), admit, body)
     }
 

@@ -47,6 +47,7 @@ use self::call_context::{CallContext, Form};
 use crate::tools::sets::Codes;
 use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
 use folder::{FolderPaths, NamePolicy};
+use journal::Author;
 use text::shown::in_one_line;
 
 /// The server's name for MCP clients (contract 1).
@@ -96,6 +97,8 @@ pub struct Service {
     options: Arc<ServiceOptions>,
     /// The tools that clients see.
     names: ToolNames,
+    /// Who sends the calls that come over HTTP, which keeps no sessions.
+    author: Arc<Author>,
 }
 
 /// Whether a tool can be called.
@@ -109,7 +112,11 @@ enum Offer {
 impl Service {
     /// A service with these options.
     pub fn new(options: ServiceOptions) -> Service {
-        let mut service = Service { options: Arc::new(options), names: ToolNames::default() };
+        let mut service = Service {
+            options: Arc::new(options),
+            names: ToolNames::default(),
+            author: Arc::new(session::new_author("HTTP")),
+        };
         service.names = ToolNames::of(service.offered().map(|offered| offered.tool));
         service
     }
@@ -134,16 +141,22 @@ impl Service {
     }
 
     /// How the arguments of this tool are read by an interface whose lines count from `base`.
-    fn parse_options(&self, offered: &Offered, base: LineBase, create_if_missing: bool) -> ParseOptions<'_> {
+    fn parse_options<'p>(
+        &'p self,
+        offered: &Offered,
+        base: LineBase,
+        create_if_missing: bool,
+        author: &'p Arc<Author>,
+    ) -> ParseOptions<'p> {
         let ServiceOptions { names, answer_limit, ref folders, .. } = *self.options;
         let limit = offered.set.answer_limit(answer_limit);
         let (paths, offered) = (offered.set.paths, self.names);
-        ParseOptions { base, names, paths, folders, limit, create_if_missing, offered }
+        ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
     }
 
     /// A call of a tool over MCP or by `POST /tools/{name}`.
-    fn tool_call(&self, offered: &Offered, arguments: &str, form: Form) -> Step {
-        let options = self.parse_options(offered, offered.base, true);
+    fn tool_call(&self, offered: &Offered, arguments: &str, form: Form, author: &Arc<Author>) -> Step {
+        let options = self.parse_options(offered, offered.base, true, author);
         self.parse_call(offered, arguments, options, form)
     }
 

@@ -46,7 +46,7 @@ impl Service {
         match self.offer(name) {
             Offer::Tool(offered) => {
                 let structured = offered.tool.output_schema.is_some() && self.options.structured;
-                self.tool_call(&offered, text, Form::Posted { structured })
+                self.tool_call(&offered, text, Form::Posted { structured }, &self.author)
             }
             Offer::ReadOnly(offered) => refuse(403, failure_code(offered.set.codes), READ_ONLY),
             Offer::Unknown => refuse(404, code::METHOD_NOT_FOUND, &self.unknown_tool(name)),
@@ -91,7 +91,7 @@ impl Service {
             }
             _ => return refuse(404, code::METHOD_NOT_FOUND, "Method not found"),
         };
-        let options = self.parse_options(&offered, LineBase::One, false);
+        let options = self.parse_options(&offered, LineBase::One, false, &self.author);
         self.parse_call(&offered, params.unwrap_or("{}"), options, form)
     }
 }

@@ -1,5 +1,10 @@
 //! The state of one connection (contract 6.5). Only the state `Shutting` refuses requests.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use journal::Author;
+
 use super::Revision;
 
 /// The state of a connection.
@@ -23,18 +28,25 @@ pub struct Session {
     state: ConnectionState,
     revision: Revision,
     direct: bool,
+    author: Arc<Author>,
 }
 
 impl Session {
     /// A stdio connection. It has all states, and direct methods.
     pub fn stdio() -> Session {
         let revision = Revision::NEWEST_BY_HANDSHAKE;
-        Session { state: ConnectionState::Uninitialized, revision, direct: true }
+        let author = Arc::new(new_author(""));
+        Session { state: ConnectionState::Uninitialized, revision, direct: true, author }
     }
 
     /// One HTTP request: keeps no state, and uses the revision of its header.
-    pub(super) fn http(revision: Revision) -> Session {
-        Session { state: ConnectionState::Ready, revision, direct: false }
+    pub(super) fn http(revision: Revision, author: Arc<Author>) -> Session {
+        Session { state: ConnectionState::Ready, revision, direct: false, author }
+    }
+
+    /// Who sends its calls.
+    pub(super) fn author(&self) -> &Arc<Author> {
+        &self.author
     }
 
     /// The revision in use.
@@ -52,8 +64,10 @@ impl Session {
         self.state
     }
 
-    pub(super) fn initialize(&mut self, revision: Revision) {
+    /// `client`: its name and version.
+    pub(super) fn initialize(&mut self, revision: Revision, client: String) {
         self.revision = revision;
+        self.author = Arc::new(Author { client, session: self.author.session.clone() });
         self.enter(ConnectionState::Initializing);
     }
 
@@ -67,4 +81,10 @@ impl Session {
     pub fn enter(&mut self, state: ConnectionState) {
         self.state = state;
     }
+}
+
+/// A client in a session of its own.
+pub(super) fn new_author(client: &str) -> Author {
+    let session = format!("{:016x}", RandomState::new().hash_one(client));
+    Author { client: client.into(), session }
 }

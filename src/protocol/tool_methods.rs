@@ -57,7 +57,7 @@ struct CallTool<'a> {
     meta: Option<&'a RawValue>,
 }
 
-pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &str) -> MethodResult {
+pub(super) fn call(service: &Service, session: &mut Session, asked: &Asked, params: &str) -> MethodResult {
     let params: CallTool = serde_json::from_str(params).map_err(RpcError::params)?;
     let arguments = match params.arguments.map(RawValue::get) {
         None | Some("null") => "{}",
@@ -69,7 +69,7 @@ pub(super) fn call(service: &Service, _: &mut Session, asked: &Asked, params: &s
     };
     let structured = offered.tool.output_schema.is_some() && gives_data(service, asked.revision);
     let form = Form::Tool { asked: asked.clone(), structured };
-    Ok(Outcome::Step(match (service.tool_call(&offered, arguments, form), params.meta) {
+    Ok(Outcome::Step(match (service.tool_call(&offered, arguments, form, session.author()), params.meta) {
         (Step::Call(call), Some(meta)) => Step::Call(call.with_progress_token(ProgressToken::in_meta(meta))),
         (step, _) => step,
     }))

@@ -143,6 +143,13 @@ pub mod path {
     /// Whether the usual file systems of the system take names for the same that differ in case alone.
     pub const FOLDS_NAMES: bool = !cfg!(target_os = "linux");
 
+    /// Where programs keep their state, below the user's home folder.
+    pub const STATE_FOLDER: &str = match () {
+        () if cfg!(target_os = "macos") => "Library/Application Support",
+        () if cfg!(windows) => "AppData/Local",
+        () => ".local/state",
+    };
+
     #[cfg(unix)]
     pub use super::unix::names::{
         IGNORES_CASE, below, below_in_uri, in_uri, is_absolute, is_usable_name, root, told, usual,

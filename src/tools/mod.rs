@@ -51,6 +51,7 @@ pub use timestamp::timestamp;
 
 use engine::{Excerpt, Workspace};
 use folder::{Control, Error, FilePath, FolderPaths, NamePolicy, Result};
+use journal::Author;
 
 /// The number of an interface's first line (contract 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub struct ParseOptions<'p> {
     pub create_if_missing: bool,
     /// The tools that the client is offered.
     pub offered: ToolNames,
+    /// Who sent the call.
+    pub author: &'p Arc<Author>,
 }
 
 impl ParseOptions<'_> {

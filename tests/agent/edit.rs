@@ -151,7 +151,7 @@ fn a_dry_run_shows_the_diff_and_changes_nothing() {
     );
     assert_eq!(folder.snapshot(), before);
     let text = server.ok("edit", json!({ "edits": edits, "diff": true }));
-    assert!(text.starts_with("Changed 2 places in 2 files\na\n@@ "), "{text}");
+    assert!(text.starts_with("Changed 2 places in 2 files (change c1)\na\n@@ "), "{text}");
     assert_eq!(folder.text("b/c"), "new\n");
 }
 

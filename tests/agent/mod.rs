@@ -4,6 +4,7 @@ mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod faults; // faults of the system in the middle of a job
 mod patch; // a patch in place of edits
+mod undo; // changes that are taken back
 
 use serde_json::{Value, json};
 
@@ -14,9 +15,23 @@ fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
     Stdio::start(folder, &[&["--tools=agent"], flags].concat()).ready()
 }
 
-/// The answer to edits that are done.
+/// The answer to edits that are done, without the id of the change.
 fn edit(server: &Stdio, edits: Value) -> String {
-    server.ok("edit", json!({ "edits": edits }))
+    without_id(&server.ok("edit", json!({ "edits": edits })))
+}
+
+/// An answer without the id of its change.
+fn without_id(answer: &str) -> String {
+    match answer.split_once(" (change c") {
+        Some((before, rest)) => format!("{before}{}", rest.split_once(')').expect("an id").1),
+        None => answer.to_owned(),
+    }
+}
+
+/// The id of the change that an answer tells.
+fn id(answer: &str) -> String {
+    let id = answer.split_once("(change ").unwrap_or_else(|| panic!("no change: {answer}")).1;
+    id.split_once(')').expect("an id").0.to_owned()
 }
 
 /// The answer to edits that are refused.

@@ -32,7 +32,7 @@ fn a_patch_of_git_changes_makes_moves_and_deletes_files() {
          diff --git a/added b/added\nnew file mode 100644\n--- /dev/null\n+++ b/added\n@@ -0,0 +1,2 @@\n+1\n+2\n\
          diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n",
     );
-    assert!(text.starts_with("Changed 3 places in 3 files, 1 moved, 1 deleted\n"), "{text}");
+    assert!(text.starts_with("Changed 3 places in 3 files, 1 moved, 1 deleted (change c1)\n"), "{text}");
     assert_eq!(folder.text("src/a.rs"), "one\n2\n2.5\nthree\nfour\n");
     assert_eq!((folder.text("dir/new.txt"), folder.text("added")), ("x\nY\nz\n".into(), "1\n2\n".into()));
     assert_eq!(folder.names(), ["added", "dir", "src"]);

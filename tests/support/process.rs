@@ -47,7 +47,7 @@ pub(crate) fn command(folder: &Folder, transport: &str, flags: &[&str]) -> Comma
     if !flags.iter().any(|flag| flag.starts_with("--timeout") || flag.starts_with("--config")) {
         command.arg("--timeout=60");
     }
-    command.args(flags);
+    command.args(flags).env("XDG_STATE_HOME", folder.outside("state"));
     command
 }
 

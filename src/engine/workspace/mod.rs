@@ -9,6 +9,7 @@ use self::found::refused;
 use self::given::parted;
 use self::ready::ready_to_write;
 use crate::cache::IndexCache;
+use crate::change_log::ChangeLog;
 use crate::command::Commands;
 use crate::filter_cache::FilterCache;
 use crate::filter_store::FilterStore;
@@ -16,6 +17,7 @@ use folder::fs::atomic::Durability;
 use folder::fs::leftovers::Cleared;
 use folder::fs::lock::Locks;
 use folder::fs::mount_safety::MountSafety;
+use folder::fs::private::future_path;
 use folder::fs::resolve::{ResolveError, ResolvedPath};
 use folder::fs::root::Root;
 use folder::fs::view::OpenFile;
@@ -55,6 +57,7 @@ mod ready;
 mod relocate;
 mod search;
 mod tree;
+mod undo;
 mod versions;
 mod write;
 
@@ -66,7 +69,7 @@ pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
 pub use given::{outermost, without_missing};
-pub use job::{JobChange, JobError, Operation, TextPlan};
+pub use job::{Deletion, JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded, TextPlan};
 pub use mount_wait::MountWait;
 pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};
@@ -104,6 +107,8 @@ pub struct WorkspaceOptions {
     pub filter_bytes: usize,
     /// The folder for filters on disk.
     pub filter_dir: Option<PathBuf>,
+    /// The folder for the journal (contract 20), and the largest number of bytes that it keeps of one served folder.
+    pub journal: Option<(PathBuf, u64)>,
     /// Whether walks enter folders on other file systems.
     pub cross_mounts: bool,
     /// Whether clients may read more than `HEAD` of folders `.git`.
@@ -128,6 +133,7 @@ impl Default for WorkspaceOptions {
             max_request: 10 << 20,
             filter_bytes: 64 << 20,
             filter_dir: None,
+            journal: None,
             cross_mounts: false,
             allow_git: false,
             home: None,
@@ -176,10 +182,19 @@ pub struct Workspace {
     filters: FilterCache,
     /// Filters on disk.
     filter_store: Option<FilterStore>,
+    /// The journal.
+    change_log: Option<ChangeLog>,
     warming: search::WarmUp,
     /// What programs have made of files.
     analyses: search::Analyses,
     commands: Commands,
+}
+
+/// The path of `own` below the first of `folders` that it lies in.
+fn below_one_of(folders: &[PathBuf], own: &Path) -> Option<PathBuf> {
+    let own = future_path(own);
+    let below = |folder: &PathBuf| Some(own.strip_prefix(folder.canonicalize().ok()?).ok()?.to_owned());
+    folders.iter().find_map(below).filter(|below| below != Path::new(""))
 }
 
 impl Workspace {
@@ -192,11 +207,11 @@ impl Workspace {
         }
         // All of them answer.
         let (paths, left_out) = parted(paths, |_| true);
-        let folders = Folders::open(
-            &paths,
-            options.excludes.clone().allowing_git(options.allow_git),
-            options.home.as_deref(),
-        )?;
+        let mut excludes = options.excludes.clone().allowing_git(options.allow_git);
+        if let Some(own) = options.journal.as_ref().and_then(|(journal, _)| below_one_of(&paths, journal)) {
+            excludes = excludes.without_own(&own);
+        }
+        let folders = Folders::open(&paths, excludes, options.home.as_deref())?;
         let cleared = Cleared::default();
         let (mounts, mut doubts) = (MountSafety::new(options.unsafe_locks), Vec::new());
         for root in folders.roots() {
@@ -211,9 +226,13 @@ impl Workspace {
             FilterStore::open(dir, served).map_err(|error| OpenError::FilterDir(dir.clone(), error))
         };
         let filter_store = options.filter_dir.as_ref().map(open_store).transpose()?;
+        let change_log = options.journal.as_ref().map(|(dir, max)| {
+            let served = folders.roots().iter().map(|root| root.path());
+            ChangeLog::new(dir, served, *max)
+        });
         let umask = sys::process::umask(Mode::empty());
         sys::process::umask(umask);
-        Ok(Workspace {
+        let workspace = Workspace {
             folders,
             left_out,
             plans: Budget::new(PLANS_HELD * options.max_request as usize),
@@ -223,6 +242,7 @@ impl Workspace {
             search_slots: OnceLock::new(),
             filters: FilterCache::new(options.filter_bytes),
             filter_store,
+            change_log,
             warming: search::WarmUp::default(),
             analyses: search::Analyses::default(),
             commands: Commands::default(),
@@ -233,7 +253,9 @@ impl Workspace {
             mounts,
             doubts,
             cleared,
-        })
+        };
+        workspace.recover();
+        Ok(workspace)
     }
 
     /// The canonical path of the first folder.

@@ -57,7 +57,7 @@ impl Cleared {
 
 /// Removes the leftovers in `dir`. Not where locks do not keep out other machines: there, a file may belong to a writer on one of
 /// them. Errors are ignored, as above. Returns whether something has changed there.
-pub(crate) fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
+pub fn clear(dir: impl AsFd, mounts: &MountSafety) -> bool {
     let device = sys::fs::fstat(&dir).map(|stat| stat.st_dev);
     device.is_ok_and(|device| switches::is_off("clear-unsafe-locks") || mounts.locks_hold(&dir, device))
         && remove_leftovers(dir).is_ok_and(|removed| removed > 0)

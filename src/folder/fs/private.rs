@@ -3,17 +3,19 @@
 //! What other users could write is not used: neither a folder nor a file. Links are not followed. Knows nothing of what
 //! the files hold.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::failpoint;
+use super::atomic::flush_directory;
 use super::leftovers::remove_leftovers;
 use super::temporary;
+use super::{failpoint, lock};
 use sys::fd::{AsFd, OwnedFd};
+use sys::ffi::OsStrExt;
 use sys::fs::DirBuilderExt;
-use sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use sys::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
 use sys::io::Errno;
 use sys::process::geteuid;
 
@@ -61,6 +63,60 @@ impl PrivateFolder {
     /// Opens a file for reading and writing. Makes it if it is missing.
     pub fn open_or_make(&self, name: &OsStr) -> io::Result<File> {
         self.open_with(name, OFlags::CREATE)?.ok_or_else(|| Errno::NOENT.into())
+    }
+
+    /// Creates an empty file with a new name, and locks it.
+    pub fn create(&self, new_name: fn() -> OsString) -> io::Result<(OsString, File)> {
+        temporary::create_named(&self.0, new_name)
+    }
+
+    /// Locks a file whose writer is dead. `None`: it lives, or the file is gone.
+    pub fn lock_if_left(&self, name: &OsStr) -> io::Result<Option<File>> {
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
+        Ok((lock::try_lock(&file)? && self.names(name, &file)).then_some(file))
+    }
+
+    /// Gives the file `name` the name `new` in `folder`. False if something has that name.
+    pub fn rename_to_free(&self, name: &OsStr, folder: &PrivateFolder, new: &OsStr) -> io::Result<bool> {
+        match sys::fs::renameat_with(&self.0, name, &folder.0, new, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            // This file system does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                match sys::fs::linkat(&self.0, name, &folder.0, new, AtFlags::empty()) {
+                    Err(Errno::EXIST) => return Ok(false),
+                    linked => linked?,
+                }
+                self.unlink(name).map(|()| true)
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Removes a file.
+    pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
+        Ok(sys::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// The names in it.
+    pub fn names_in(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(self.0.as_fd())? {
+            let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+            names.extend((name != "." && name != "..").then_some(name));
+        }
+        Ok(names)
+    }
+
+    /// The length of a file in bytes. `None`: there is none.
+    pub fn len_of(&self, name: &OsStr) -> Option<u64> {
+        let found = sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        u64::try_from(found.st_size).ok()
+    }
+
+    /// Flushes the names in it.
+    pub fn flush(&self) -> io::Result<()> {
+        flush_directory(&self.0)
     }
 
     fn open_with(&self, name: &OsStr, more: OFlags) -> io::Result<Option<File>> {
@@ -132,7 +188,7 @@ fn accessible_to_others(stat: &Stat) -> Option<&'static str> {
 }
 
 /// The canonical path that `path` has or, if it is missing, would have when it is made.
-fn future_path(path: &Path) -> PathBuf {
+pub fn future_path(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
     let real = |above: &Path| Some(above.canonicalize().ok()?.join(path.strip_prefix(above).ok()?));
     path.ancestors().find_map(real).unwrap_or_else(|| path.clone())

@@ -3,6 +3,7 @@
 //! Knows no paths of clients. The caller checks first with [`Guard::check_tree`], so that a refusal removes nothing.
 //! [`Guard::remove_tree`] checks again what it finds, because other programs may have put something in meanwhile.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,8 @@ pub struct Guard<'g> {
     base: &'g Path,
     excludes: &'g Excludes,
     mounts: &'g MountSafety,
+    /// Temporary names of the operation itself, which protect nothing.
+    own: Option<&'g HashSet<OsString>>,
     device: u64,
 }
 
@@ -56,7 +59,12 @@ impl<'g> Guard<'g> {
         excludes: &'g Excludes,
         mounts: &'g MountSafety,
     ) -> Result<Guard<'g>, Refused> {
-        Ok(Guard { folder, base, excludes, mounts, device: device_of(folder)? })
+        Ok(Guard { folder, base, excludes, mounts, own: None, device: device_of(folder)? })
+    }
+
+    /// The same for an operation to which these temporary names belong.
+    pub fn with_own(self, own: &'g HashSet<OsString>) -> Guard<'g> {
+        Guard { own: Some(own), ..self }
     }
 
     /// Checks that everything in the folder may be removed.
@@ -107,7 +115,9 @@ impl<'g> Guard<'g> {
             // A temporary file may be another process's edit in progress.
             let is_temporary = temporary::is_temporary(name.as_bytes());
             if !self.excludes.is_empty() && self.excludes.hides(&path.join(name), *is_folder)
-                || is_temporary && !self.is_removed_leftover(level.folder.as_fd(), name)
+                || is_temporary
+                    && !self.own.is_some_and(|own| own.contains(name))
+                    && !self.is_removed_leftover(level.folder.as_fd(), name)
             {
                 return Err(Refused::Protected);
             }

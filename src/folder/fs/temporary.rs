@@ -27,6 +27,11 @@ pub fn new_name() -> OsString {
 
 /// Creates an empty temporary file in `dir`, accessible to its owner only, and locks it.
 pub(super) fn create(dir: impl AsFd) -> io::Result<(OsString, File)> {
+    create_named(dir, new_name)
+}
+
+/// The same with names of another kind.
+pub(super) fn create_named(dir: impl AsFd, new_name: fn() -> OsString) -> io::Result<(OsString, File)> {
     let dir = dir.as_fd();
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = match switches::is_off("temporary-mode") {

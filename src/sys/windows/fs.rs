@@ -12,7 +12,7 @@ pub use super::lookup::{
     ONLY_PASS, accessat, exists_in_another_case, mkdirat, open, open_beneath, openat, readlinkat,
 };
 pub use super::mounts::sets_aside;
-pub use super::replace::{linkat, renameat, renameat_with, unlinkat};
+pub use super::replace::{linkat, renameat, renameat_with, symlinkat, unlinkat};
 pub use super::rights::{
     DirBuilderExt, Gid, Uid, XattrFlags, copy_system_attributes, fchown, fgetxattr, flistxattr, fremovexattr,
     fsetxattr,

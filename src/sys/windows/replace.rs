@@ -93,6 +93,11 @@ pub fn renameat_with(
     })
 }
 
+/// Symbolic links are not made here.
+pub fn symlinkat(_: impl Arg, _: impl AsFd, _: impl Arg) -> Result<()> {
+    Err(Errno::NOTSUP)
+}
+
 /// A second name is not given: every file system here knows renames that replace nothing.
 pub fn linkat(_: impl AsFd, _: impl Arg, _: impl AsFd, _: impl Arg, _: AtFlags) -> Result<()> {
     Err(Errno::NOSYS)

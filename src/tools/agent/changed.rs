@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
 use crate::tools::{OutputKinds, Reply};
-use engine::JobChange;
+use engine::{JobChange, JobDone, Recorded};
 use text::line_diff::{MAX_LINE_EDITS, plan_diff};
 use text::shown::shown_line;
 use text::splice::EditPlan;
@@ -75,12 +75,23 @@ impl Told {
 }
 
 /// The reply for what `told` says of all changes.
-pub(super) fn done(told: Vec<Told>, edits: usize, dry_run: bool, limit: Option<usize>) -> Reply {
-    let mut text = match told[..] {
+pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: Option<usize>) -> Reply {
+    let summary = match job.told[..] {
         [] if edits == 1 => "Nothing changed: the edit leaves everything as it is.".to_owned(),
         [] => "Nothing changed: the edits leave everything as it is.".to_owned(),
-        _ => summary(&told, dry_run),
+        _ => summary(&job.told, dry_run),
     };
+    told(summary, job, limit)
+}
+
+/// The reply for a job, with its first line.
+pub(super) fn told(mut text: String, job: JobDone<Told>, limit: Option<usize>) -> Reply {
+    let told = job.told;
+    match job.recorded {
+        None => {}
+        Some(Recorded::Change(number)) => _ = write!(text, " (change c{number})"),
+        Some(Recorded::NotUndoable(why)) => _ = write!(text, "\n[It cannot be undone: {why}]"),
+    }
     let places: usize = told.iter().map(|told| told.places).sum();
     let few_lines = |told: &Told| told.lines.as_ref().map_or(0, Vec::len);
     let shows_lines = places <= SHOWN_PLACES && told.iter().map(few_lines).sum::<usize>() <= SHOWN_LINES;
@@ -95,7 +106,7 @@ pub(super) fn done(told: Vec<Told>, edits: usize, dry_run: bool, limit: Option<u
     content(text, OutputKinds { text: true, data: false })
 }
 
-fn summary(told: &[Told], dry_run: bool) -> String {
+pub(super) fn summary(told: &[Told], dry_run: bool) -> String {
     let files: Vec<&Told> = told.iter().filter(|told| told.is_file).collect();
     let others = told.len() - files.len();
     let verb = if dry_run { "Would change" } else { "Changed" };

@@ -1,5 +1,7 @@
 //! `edit`: changes of any kind in any number of files, all or none (contract 19).
 
+use std::sync::Arc;
+
 use serde_json::{Map, json};
 
 use super::changed::{Told, done};
@@ -9,8 +11,9 @@ use super::refused::refused;
 use super::texts::TextJob;
 use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
 use crate::tools::{Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ChangeOptions, JobError, Operation, Workspace};
+use engine::{ChangeOptions, Deletion, JobError, JobNote, JobOptions, Operation, Workspace};
 use folder::{Control, Error, FilePath, Result};
+use journal::Author;
 use text::encoded_edit::InParts;
 use text::encoding::EncodingChoice;
 
@@ -41,6 +44,8 @@ arguments! {
         dry_run as "dry_run" or "dryRun": bool = false,
         /// Show a diff
         diff: bool = false,
+        /// What it is for, kept with the change
+        message: Option<Text>,
     }
 }
 
@@ -79,6 +84,8 @@ struct Edit {
     is_patch: bool,
     dry_run: bool,
     with_diff: bool,
+    message: String,
+    author: Arc<Author>,
     guide: Guide,
     limit: Option<usize>,
 }
@@ -95,7 +102,7 @@ struct Planned {
 
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let EditArguments { edits, patch, dry_run, diff: with_diff } = self;
+        let EditArguments { edits, patch, dry_run, diff: with_diff, message } = self;
         let patch = patch.filter(|patch| !patch.0.is_empty());
         let is_patch = patch.is_some();
         let refuse =
@@ -110,8 +117,9 @@ impl Request for EditArguments {
                 patched::edits(&patch.0, options)?.into_iter().map(of_patch).collect()
             }
         };
-        let (guide, limit) = (options.guide(), options.limit);
-        Ok(Box::new(Edit { edits, is_patch, dry_run, with_diff, guide, limit }))
+        let (guide, limit, author) = (options.guide(), options.limit, options.author.clone());
+        let message = message.map_or(String::new(), |message| message.0);
+        Ok(Box::new(Edit { edits, is_patch, dry_run, with_diff, message, author, guide, limit }))
     }
     /// A single edit may be given without the list around it.
     fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
@@ -127,7 +135,7 @@ fn with_list(json: &str) -> Option<String> {
         return None;
     }
     let mut call = Map::new();
-    for flag in ["dry_run", "dryRun", "diff"] {
+    for flag in ["dry_run", "dryRun", "diff", "message"] {
         call.extend(edit.remove(flag).map(|value| (flag.to_owned(), value)));
     }
     call.insert("edits".into(), json!([edit]));
@@ -173,8 +181,10 @@ impl Call for Edit {
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let mut operations: Vec<Operation> = self.operations(workspace, control);
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
-        match workspace.run_job(&mut operations, self.dry_run, control, told) {
-            Ok(told) => Ok(done(told, self.edits.len(), self.dry_run, self.limit)),
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: &self.message, undoes: None };
+        let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
+        match workspace.run_job(&mut operations, options, control, told) {
+            Ok(job) => Ok(done(job, self.edits.len(), self.dry_run, self.limit)),
             Err(JobError::Failed(error)) => Err(error),
             Err(JobError::Refused(errors)) => {
                 let edit = |number: usize| {
@@ -193,7 +203,8 @@ impl Edit {
             Kind::Move(to) => Operation::Move { path: edit.meant(workspace), to: to.clone() },
             Kind::Copy(to) => Operation::Copy { path: edit.meant(workspace), to: to.clone() },
             Kind::Delete { recursive } => {
-                Operation::Delete { path: edit.meant(workspace), recursive: *recursive }
+                let only = if *recursive { Deletion::Recursive } else { Deletion::Entry };
+                Operation::Delete { path: edit.meant(workspace), only }
             }
             kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch { .. } | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());

@@ -1,7 +1,9 @@
 //! The set `agent`: a job over many files in few calls (contract 19).
 
 pub(super) mod edit;
+pub(super) mod undo;
 
+mod change_id;
 mod changed;
 mod one_edit;
 mod patched;

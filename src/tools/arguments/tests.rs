@@ -1,5 +1,7 @@
 //! The description of arguments that have every kind of type: its schema, and how calls are read by it.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::json;
 
 use super::{Count, Keyword, Later, Line, List, Request, StartLine, Takes, Text, Value, arguments};
@@ -7,6 +9,7 @@ use crate::tools::arguments::Argument;
 use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, ToolNames, with_first};
 use engine::Workspace;
 use folder::{Control, Error, FilePath, FolderPaths, NamePolicy, Result};
+use journal::Author;
 
 arguments! {
     /// Every kind of argument.
@@ -46,7 +49,9 @@ impl Keyword for Sort {
 
 fn options(base: LineBase, names: NamePolicy, folders: &FolderPaths) -> ParseOptions<'_> {
     let offered = ToolNames::default();
-    ParseOptions { base, names, paths: false, folders, limit: None, create_if_missing: true, offered }
+    static AUTHOR: LazyLock<Arc<Author>> = LazyLock::new(Arc::default);
+    let (paths, limit, create_if_missing, author) = (false, None, true, &*AUTHOR);
+    ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
 }
 
 pub(crate) fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
@@ -263,6 +268,7 @@ fn what_a_tool_takes_is_parsed_and_described() {
         limit: None,
         create_if_missing: true,
         offered: ToolNames::default(),
+        author: &Arc::default(),
     };
     assert!(takes.parse(r#"{"name":"f"}"#, options).is_ok_and(|call| call.file().is_none()));
     assert!(takes.parse("{}", options).is_err());

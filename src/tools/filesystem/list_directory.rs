@@ -89,6 +89,7 @@ mod tests {
             limit: Some(1_024),
             create_if_missing: true,
             offered: ToolNames::default(),
+            author: &std::sync::Arc::default(),
         };
         for tool in [&TOOL, &list_directory_with_sizes::TOOL, &directory_tree::TOOL] {
             let call = tool.parse(r#"{"path":"."}"#, options).unwrap();

@@ -1,33 +1,40 @@
 //! Puts what a job has prepared in place: contents first, then names in the order of the operations.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::Place;
 use super::draft::{Draft, Step, Taken};
 use super::locks::Held;
+use super::record::Recording;
 use super::stage::{Replacement, Staged};
 use super::take_back::{Done, EntryId, Hidden, NewFile, take_back};
+use super::{JobNote, Place, Recorded};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
 use crate::workspace::relocate::{flush, in_use};
 use crate::workspace::write::Stopped;
 use folder::fs::atomic::{Durability, PreparedFile, ReplaceError, Replaces, open_to_flush};
 use folder::fs::claim::has_no_links;
+use folder::fs::failpoint;
 use folder::fs::lost::in_doubt;
 use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
-use folder::fs::{failpoint, temporary};
 use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
-use sys::fs::{AtFlags, Dir, FileType, Stat};
+use sys::ffi::OsStrExt;
+use sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use sys::io::Errno;
+
+/// How long a look into a deleted folder may take. The job cannot be called off any more.
+const LOOK_INTO_HIDDEN: Duration = Duration::from_secs(60);
 
 /// The carrying out of one job.
 struct Commit<'c> {
@@ -38,6 +45,8 @@ struct Commit<'c> {
     replaced: HashMap<EntryId, EntryId>,
     /// Handles of the folders to flush. Opened before anything in them changes, so that after that only the flush can fail.
     folders: HashMap<EntryId, OwnedFd>,
+    /// The hidden names of what is replaced or deleted.
+    hidden: HashSet<OsString>,
 }
 
 /// What stopped a step of the operation on this path.
@@ -53,13 +62,15 @@ impl Workspace {
         &'w self,
         held: &mut Option<Held<'w>>,
         draft: &Draft,
+        note: Option<JobNote>,
         control: &Control,
-    ) -> Result<()> {
+    ) -> Result<Option<Recorded>> {
         self.hold(held, draft, control)?;
         let staged = self.stage(draft, control).map_err(|failed| {
             let (path, stopped) = *failed;
             stopped.into_error(path.sent())
         })?;
+        let recording = note.and_then(|note| self.begin_record(draft, &staged, note, control));
         control.begin_commit()?;
         let mut commit = Commit {
             workspace: self,
@@ -67,9 +78,10 @@ impl Workspace {
             done: Vec::new(),
             replaced: HashMap::new(),
             folders: HashMap::new(),
+            hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
         };
         match commit.run(staged) {
-            Ok(()) => commit.finish(control),
+            Ok(()) => commit.finish(recording, control),
             Err(failed) => {
                 let (path, stopped) = *failed;
                 let reason = match stopped {
@@ -83,13 +95,22 @@ impl Workspace {
         }
     }
 
-    /// Removes an entry with a hidden name: a folder with all in it, if `recursive` is set. `path` is the one that it had.
-    fn remove_hidden(&self, hidden: &ResolvedPath, recursive: bool, path: &Path, control: &Control) -> bool {
+    /// Removes an entry with a hidden name: a folder with all in it, if `recursive` is set. `path` is the one that it had, `own` are all
+    /// hidden names of the job.
+    pub(super) fn remove_hidden(
+        &self,
+        hidden: &ResolvedPath,
+        recursive: bool,
+        path: &Path,
+        own: &HashSet<OsString>,
+        control: &Control,
+    ) -> bool {
         let Ok(folder) = hidden.open_folder() else {
             return sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty()).is_ok();
         };
-        let guard = || Guard::new(folder.as_fd(), path, self.folders.excludes(), &self.mounts);
-        let is_empty = !recursive || guard().is_ok_and(|guard| guard.remove_tree(&mut 0, control).is_ok());
+        let guard = Guard::new(folder.as_fd(), path, self.folders.excludes(), &self.mounts);
+        let remove = |guard: Guard| guard.with_own(own).remove_tree(&mut 0, control).is_ok();
+        let is_empty = !recursive || guard.is_ok_and(remove);
         is_empty && sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::REMOVEDIR).is_ok()
     }
 }
@@ -98,11 +119,11 @@ impl Commit<'_> {
     fn run(&mut self, staged: Staged) -> Result<(), StepError> {
         let Staged { replacements, new } = staged;
         // A single rename needs nothing to be taken back.
-        let is_alone = replacements.len() == 1 && self.draft.steps.is_empty();
+        let is_alone = self.draft.is_one_rename();
         let mut replacements: Vec<_> = replacements.into_iter().map(|one| (one, None)).collect();
         for (replacement, hidden) in replacements.iter_mut().filter(|_| !is_alone) {
             let path = &replacement.file.path;
-            let copied = self.hide_copy(replacement.found, path, &mut replacement.old);
+            let copied = self.hide_copy(&replacement.found.place, &mut replacement.old, &replacement.hidden);
             *hidden = copied.map_err(|stopped| Box::new((path.clone(), stopped)))?;
         }
         for (replacement, hidden) in replacements {
@@ -120,11 +141,10 @@ impl Commit<'_> {
     /// Gives the file `found` that is to be replaced a second name. `None` where a file has one only. Sets `old` to its state then.
     fn hide_copy(
         &self,
-        found: &Found,
-        path: &FilePath,
+        place: &ResolvedPath,
         old: &mut Arc<OpenFile>,
+        name: &OsStr,
     ) -> Result<Option<Hidden>, Stopped> {
-        let place = &found.place;
         // Of several names of one file, those before this one have changed the stamp already.
         let is_old = |now: &Stat| {
             let now = FileStamp::of(now);
@@ -133,30 +153,16 @@ impl Commit<'_> {
         if !place.restat().map_err(ReplaceError::from)?.is_some_and(|now| is_old(&now)) {
             return Err(ReplaceError::Changed.into());
         }
-        // Not in a folder that is deleted.
-        let dir = self.deleted_above(found.number, path).map_or(&place.dir, |taken| &taken.found.place.dir);
-        let name = temporary::new_name();
-        match sys::fs::linkat(&place.dir, &place.name, dir, &name, AtFlags::empty()) {
+        let dir = &place.dir;
+        match sys::fs::linkat(&place.dir, &place.name, dir, name, AtFlags::empty()) {
             Ok(()) => {}
             Err(errno) if has_no_links(errno) => return Ok(None),
             Err(errno) => return Err(ReplaceError::from(errno).into()),
         }
-        let hidden = Hidden { dir: dir.clone(), name };
+        let hidden = Hidden { dir: dir.clone(), name: name.to_owned() };
         failpoint::taken().map_err(ReplaceError::from)?;
         self.look_again(place, old)?;
         Ok(Some(hidden))
-    }
-
-    /// The outermost folder on the disk above `path` that is deleted.
-    fn deleted_above(&self, number: usize, path: &FilePath) -> Option<&Taken> {
-        let deleted = self.draft.steps.iter().filter_map(|step| match step {
-            Step::Deleted { taken, .. } => self.draft.taken.get((*taken)?),
-            _ => None,
-        });
-        let is_above = |taken: &&Taken| {
-            taken.found.number == number && Path::new(path.as_str()).starts_with(taken.path.as_str())
-        };
-        deleted.filter(is_above).min_by_key(|taken| taken.path.as_str().len())
     }
 
     /// Sets `old` to the state of the file at `place`, whose stamp changes with its names.
@@ -167,7 +173,7 @@ impl Commit<'_> {
     }
 
     fn replace(&mut self, replacement: Replacement, hidden: Option<Hidden>) -> Result<(), Stopped> {
-        let Replacement { file, found, mut old, new } = replacement;
+        let Replacement { file, found, mut old, new, .. } = replacement;
         let place = &found.place;
         self.will_change(place)?;
         if old.stat().st_nlink > 2 {
@@ -199,7 +205,8 @@ impl Commit<'_> {
         new: &mut impl Iterator<Item = (usize, PreparedFile)>,
     ) -> Result<(), Stopped> {
         match step {
-            Step::Folder { at, path } => self.make_folder(at, path)?,
+            Step::Folder { at, path, mode } => self.make_folder(at, path, *mode)?,
+            Step::Link { at, path, target } => self.make_link(at, path, target)?,
             Step::New { at, path, file } => {
                 let prepared = new.next().filter(|(number, _)| number == file);
                 let (_, prepared) = prepared.ok_or(ReplaceError::Changed)?;
@@ -214,18 +221,38 @@ impl Commit<'_> {
                 let done = |from, to| Done::Moved { from, to, id };
                 self.rename(from.place, to.place, done)?;
             }
-            Step::Deleted { at, path, recursive, taken } => self.hide(at, path, *recursive, *taken)?,
+            Step::Deleted { at, path, recursive, taken, hidden } => {
+                self.hide((at, path), *recursive, *taken, hidden)?
+            }
         }
         failpoint::taken().map_err(ReplaceError::from)?;
         Ok(())
     }
 
-    fn make_folder(&mut self, at: &Place, path: &FilePath) -> Result<(), Stopped> {
+    fn make_folder(&mut self, at: &Place, path: &FilePath, mode: Option<Mode>) -> Result<(), Stopped> {
         let found = self.free(at, path)?;
         self.will_change(&found.place)?;
-        let mode = self.workspace.new_folder_mode();
-        sys::fs::mkdirat(&found.place.dir, &found.place.name, mode).map_err(ReplaceError::from)?;
-        self.done.push(Done::Folder { place: found.place });
+        let (usual, place) = (self.workspace.new_folder_mode(), found.place);
+        sys::fs::mkdirat(&place.dir, &place.name, mode.unwrap_or(usual)).map_err(ReplaceError::from)?;
+        let made = place.clone();
+        self.done.push(Done::Folder { place });
+        // The process's mask took some of them away.
+        if let Some(mode) = mode.filter(|mode| !usual.contains(*mode)) {
+            let found = ResolvedPath { stat: made.restat().map_err(ReplaceError::from)?, ..made };
+            let folder = found.open_folder().map_err(|_| ReplaceError::Changed)?;
+            let folder = sys::fs::openat(folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+            sys::fs::fchmod(folder.map_err(ReplaceError::from)?, mode).map_err(ReplaceError::from)?;
+        }
+        Ok(())
+    }
+
+    fn make_link(&mut self, at: &Place, path: &FilePath, target: &[u8]) -> Result<(), Stopped> {
+        let found = self.free(at, path)?;
+        self.will_change(&found.place)?;
+        let ResolvedPath { dir, name, .. } = &found.place;
+        sys::fs::symlinkat(OsStr::from_bytes(target), dir, name).map_err(ReplaceError::from)?;
+        let id = found.place.restat().ok().flatten().map(|stat| identity(&stat)).unwrap_or_default();
+        self.done.push(Done::Link { place: found.place, id });
         Ok(())
     }
 
@@ -253,15 +280,15 @@ impl Commit<'_> {
     /// Gives an entry that is to be deleted a hidden name, and checks then that all in it may go.
     fn hide(
         &mut self,
-        at: &Place,
-        path: &FilePath,
+        (at, path): (&Place, &FilePath),
         recursive: bool,
         taken: Option<usize>,
+        hidden: &OsStr,
     ) -> Result<(), Stopped> {
         let found = self.there(at, path, taken)?;
         self.will_change(&found.place)?;
         let id = id_of(&found.place)?;
-        let hidden = ResolvedPath { name: temporary::new_name(), stat: None, ..found.place.clone() };
+        let hidden = ResolvedPath { name: hidden.to_owned(), stat: None, ..found.place.clone() };
         let (is_folder, base) = (found.is_directory(), at.1.clone());
         let done = |place, hidden| Done::Hidden { place, hidden, id, recursive, path: base };
         self.rename(found.place, hidden.clone(), done)?;
@@ -276,14 +303,15 @@ impl Commit<'_> {
         let changed = || Error::Changed { name: path.sent().into() };
         let folder = hidden.open_folder().map_err(|_| changed())?;
         if recursive {
-            let control = Control::new(std::time::Duration::from_secs(60));
+            let control = Control::new(LOOK_INTO_HIDDEN);
             let guard =
                 Guard::new(folder.as_fd(), at, self.workspace.folders.excludes(), &self.workspace.mounts);
-            let checked = guard.and_then(|guard| guard.check_tree(&control));
+            let checked = guard.and_then(|guard| guard.with_own(&self.hidden).check_tree(&control));
             return checked.map_err(|problem| crate::workspace::relocate::refused(path, problem));
         }
         let entries = Dir::read_from(folder.as_fd()).map_err(|_| changed())?;
-        let is_itself = |name: &[u8]| matches!(name, b"." | b"..");
+        let is_itself =
+            |name: &[u8]| matches!(name, b"." | b"..") || self.hidden.contains(OsStr::from_bytes(name));
         let is_other = |entry: sys::io::Result<sys::fs::DirEntry>| {
             entry.is_ok_and(|entry| !is_itself(entry.file_name().to_bytes()))
         };
@@ -374,25 +402,28 @@ impl Commit<'_> {
         Err(Error::WriteFailed { source: io::Error::other(left) })
     }
 
-    /// Flushes the folders, then removes for good what was replaced or deleted.
-    fn finish(self, control: &Control) -> Result<()> {
+    /// Flushes the folders, removes for good what was replaced or deleted, and notes in the journal that all is done.
+    fn finish(self, recording: Option<Recording>, control: &Control) -> Result<Option<Recorded>> {
         let folders: Vec<OwnedFd> = self.folders.into_values().collect();
         let flushed = flush(&folders);
         if failpoint::crashed() {
-            return flushed;
+            return flushed.map(|()| None);
         }
         let mut left = 0;
         for done in self.done {
             if let Done::Hidden { hidden, recursive, path, .. } = done {
-                left += usize::from(!self.workspace.remove_hidden(&hidden, recursive, &path, control));
+                let is_gone = self.workspace.remove_hidden(&hidden, recursive, &path, &self.hidden, control);
+                left += usize::from(!is_gone);
             }
         }
+        // Last, because the next server removes what is left only of a job that is not done.
+        let recorded = recording.map(|recording| recording.done(self.workspace.options.durability));
         if left > 0 {
             let left = "all changes are made, but not everything in a deleted entry could be removed: the rest has a hidden name that \
                 begins with .file-editor-tmp-";
             return flushed.and(Err(Error::WriteFailed { source: io::Error::other(left) }));
         }
-        flushed
+        flushed.map(|()| recorded)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Plans the operations of a job that change the contents of files.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::draft::{DraftFile, Step};
@@ -10,9 +11,10 @@ use crate::workspace::excerpt::unchanged;
 use crate::workspace::found::Want;
 use folder::fs::view::OpenFile;
 use folder::{Error, FilePath, Result};
+use journal::KeptEntry;
 use sys::fs::Access;
 use text::lines::{BLOCK_SHIFT, IndexBuilder};
-use text::splice::EditPlan;
+use text::splice::{EditPlan, Splice};
 
 impl<'o> Planner<'_, 'o> {
     pub(super) fn write(
@@ -27,6 +29,7 @@ impl<'o> Planner<'_, 'o> {
             Spot::OnDisk(entry) => self.on_disk(entry, options)?,
             Spot::New(file) => file,
             Spot::Folder => return Err(Error::IsAFolder { name: path.sent().into() }),
+            Spot::Link => return Err(Error::exists(path.sent())),
             Spot::Free(Some(found)) if !options.create => {
                 return Err(self.workspace.not_found(&found, path, self.control));
             }
@@ -89,6 +92,36 @@ impl<'o> Planner<'_, 'o> {
         match &old {
             Some((view, _)) if !unchanged(view, name)? => Err(changed()),
             _ => planned,
+        }
+    }
+
+    /// Adds an entry that was deleted once.
+    pub(super) fn restore(&mut self, path: &FilePath, entry: &KeptEntry) -> Result<()> {
+        let (place, spot) = self.spot(path, Want::Link)?;
+        if !matches!(spot, Spot::Free(_)) {
+            return Err(Error::exists(path.sent()));
+        }
+        match entry {
+            KeptEntry::File { mode, content } => {
+                let text = Cow::Owned(content.clone());
+                let plan = EditPlan::new(vec![Splice { at: 0..0, text }], b"").unwrap_or_default();
+                let mode = Some(sys::fs::mode(*mode));
+                let (any_size, makes_any_bytes) = (true, true);
+                let file = DraftFile { plan, mode, any_size, makes_any_bytes, ..DraftFile::new(path) };
+                self.add_new(place, path, file)
+            }
+            KeptEntry::Folder { mode } => {
+                self.make_parents(&place, path)?;
+                let mode = Some(sys::fs::mode(*mode));
+                self.draft.steps.push(Step::Folder { at: place, path: path.clone(), mode });
+                Ok(())
+            }
+            KeptEntry::Link { target } => {
+                self.make_parents(&place, path)?;
+                let target = target.clone();
+                self.draft.steps.push(Step::Link { at: place, path: path.clone(), target });
+                Ok(())
+            }
         }
     }
 

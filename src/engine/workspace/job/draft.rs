@@ -4,6 +4,7 @@
 //! order: the place of an entry after some steps is found by following them back. Looks nothing up.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,14 +85,16 @@ impl<'o> DraftFile<'o> {
 /// A change of names.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A new folder.
-    Folder { at: Place, path: FilePath },
+    /// A new folder, with these permissions or the usual ones.
+    Folder { at: Place, path: FilePath, mode: Option<Mode> },
     /// A new file, by its number.
     New { at: Place, path: FilePath, file: usize },
+    /// A new symbolic link to `target`.
+    Link { at: Place, path: FilePath, target: Vec<u8> },
     /// An entry has another place. `taken`: its number in the draft, if it is on the disk.
     Moved { from: Place, to: Place, source: FilePath, target: FilePath, taken: Option<usize> },
-    /// An entry is gone; a folder with all in it, if `recursive` is set.
-    Deleted { at: Place, path: FilePath, recursive: bool, taken: Option<usize> },
+    /// An entry is gone; a folder with all in it, if `recursive` is set. Until all is done it has the name `hidden`.
+    Deleted { at: Place, path: FilePath, recursive: bool, taken: Option<usize>, hidden: OsString },
 }
 
 /// What is at a place after some steps.
@@ -103,6 +106,8 @@ pub(super) enum Before {
     New(usize),
     /// A new folder.
     Folder,
+    /// A new symbolic link.
+    Link,
     /// Nothing: it was moved away or deleted.
     Nothing,
 }
@@ -111,7 +116,10 @@ impl Step {
     /// The path that named what it changes.
     pub(super) fn path(&self) -> &FilePath {
         match self {
-            Step::Folder { path, .. } | Step::New { path, .. } | Step::Deleted { path, .. } => path,
+            Step::Folder { path, .. }
+            | Step::New { path, .. }
+            | Step::Link { path, .. }
+            | Step::Deleted { path, .. } => path,
             Step::Moved { source, .. } => source,
         }
     }
@@ -125,6 +133,7 @@ impl<'o> Draft<'o> {
             match step {
                 Step::New { at, file, .. } if *at == place => return Before::New(*file),
                 Step::Folder { at, .. } if *at == place => return Before::Folder,
+                Step::Link { at, .. } if *at == place => return Before::Link,
                 Step::Moved { from, to, .. } => match below(&place, to) {
                     Some(rest) => place = joined(from, rest),
                     None if below(&place, from).is_some() => return Before::Nothing,
@@ -141,7 +150,9 @@ impl<'o> Draft<'o> {
     pub(super) fn has_changed(&self, place: &Place) -> bool {
         self.before(place) != Before::OnDisk(place.clone())
             || self.steps.iter().any(|step| match step {
-                Step::Folder { at, .. } | Step::New { at, .. } => below(place, at).is_some(),
+                Step::Folder { at, .. } | Step::New { at, .. } | Step::Link { at, .. } => {
+                    below(place, at).is_some()
+                }
                 Step::Moved { to, .. } => below(place, to).is_some(),
                 Step::Deleted { .. } => false,
             })
@@ -170,6 +181,19 @@ impl<'o> Draft<'o> {
         self.steps.is_empty() && self.changed().next().is_none()
     }
 
+    /// The names that deleted entries have until all is done.
+    pub(super) fn hidden_names(&self) -> impl Iterator<Item = &OsString> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Deleted { hidden, .. } => Some(hidden),
+            _ => None,
+        })
+    }
+
+    /// Whether it is the change of one file, which one rename does.
+    pub(super) fn is_one_rename(&self) -> bool {
+        self.steps.is_empty() && self.changed().count() == 1
+    }
+
     /// All files whose content changes or that are new, with their places after the job, and whether they are new. Without those that
     /// are deleted again.
     pub(super) fn contents(&self) -> Vec<(Place, &DraftFile<'o>, bool)> {
@@ -183,21 +207,26 @@ impl<'o> Draft<'o> {
     }
 
     /// The place of the entry at `place` before the step of this number, after all steps. `None` if it is deleted.
-    fn after(&self, place: &Place, from: usize) -> Option<Place> {
-        let mut place = place.clone();
-        for step in &self.steps[from..] {
-            match step {
-                Step::Moved { from, to, .. } => {
-                    if let Some(rest) = below(&place, from) {
-                        place = joined(to, rest);
-                    }
-                }
-                Step::Deleted { at, .. } if below(&place, at).is_some() => return None,
-                _ => {}
-            }
-        }
-        Some(place)
+    pub(super) fn after(&self, place: &Place, from: usize) -> Option<Place> {
+        after(&self.steps[from..], place)
     }
+}
+
+/// The place of the entry at `place` after these steps. `None` if it is deleted.
+pub(super) fn after(steps: &[Step], place: &Place) -> Option<Place> {
+    let mut place = place.clone();
+    for step in steps {
+        match step {
+            Step::Moved { from, to, .. } => {
+                if let Some(rest) = below(&place, from) {
+                    place = joined(to, rest);
+                }
+            }
+            Step::Deleted { at, .. } if below(&place, at).is_some() => return None,
+            _ => {}
+        }
+    }
+    Some(place)
 }
 
 /// The place `rest` below `folder`, which is the folder itself if it is empty.
@@ -244,9 +273,15 @@ mod tests {
     #[test]
     fn what_is_made_where_something_was_deleted_is_there() {
         let mut draft = Draft::default();
-        draft.steps.push(Step::Deleted { at: at("a"), path: path("a"), recursive: true, taken: None });
+        draft.steps.push(Step::Deleted {
+            at: at("a"),
+            path: path("a"),
+            recursive: true,
+            taken: None,
+            hidden: OsString::new(),
+        });
         assert_eq!(draft.before(&at("a/x")), Before::Nothing);
-        draft.steps.push(Step::Folder { at: at("a"), path: path("a") });
+        draft.steps.push(Step::Folder { at: at("a"), path: path("a"), mode: None });
         draft.steps.push(Step::New { at: at("a/x"), path: path("a/x"), file: 3 });
         assert_eq!(draft.before(&at("a")), Before::Folder);
         assert_eq!(draft.before(&at("a/x")), Before::New(3));

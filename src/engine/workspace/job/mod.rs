@@ -10,7 +10,9 @@ use self::locks::Held;
 use self::planner::Planner;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Workspace};
+use crate::change_log::ChangeNumber;
 use folder::{Control, Error, FilePath, Result};
+use journal::{Author, KeptEntry};
 use text::lines::LineIndex;
 use text::shown::shown_line;
 use text::splice::EditPlan;
@@ -22,6 +24,8 @@ mod locks;
 mod names;
 mod plan;
 mod planner;
+mod record;
+mod recover;
 mod stage;
 mod take_back;
 #[cfg(test)]
@@ -56,9 +60,69 @@ pub enum Operation<'o> {
     Delete {
         /// The path of the entry.
         path: FilePath,
-        /// Whether a folder may hold something.
-        recursive: bool,
+        /// What of it may be deleted.
+        only: Deletion,
     },
+    /// Makes an entry that was deleted once, at a path where nothing is. Missing folders of it are made.
+    Restore {
+        /// The path of the entry.
+        path: FilePath,
+        /// What it was.
+        entry: KeptEntry,
+    },
+}
+
+/// What of an entry may be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    /// Anything but a folder that holds something.
+    Entry,
+    /// Anything.
+    Recursive,
+    /// A file with a content of this [`journal::hash`].
+    Unchanged(u64),
+    /// A folder that holds nothing. Any other stays, and that is no error.
+    EmptyFolder,
+}
+
+/// How a job is carried out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JobOptions<'n> {
+    /// Whether it is only found out if all operations fit.
+    pub dry_run: bool,
+    /// What the journal says of it. `None`: it is not in the journal.
+    pub note: Option<JobNote<'n>>,
+}
+
+/// What the journal says of a job.
+#[derive(Debug, Clone, Copy)]
+pub struct JobNote<'n> {
+    /// Who sent the call.
+    pub author: &'n Author,
+    /// The tool that was called.
+    pub tool: &'n str,
+    /// What the client says of it.
+    pub message: &'n str,
+    /// The change that it takes back.
+    pub undoes: Option<ChangeNumber>,
+}
+
+/// What a job has done.
+#[derive(Debug)]
+pub struct JobDone<T> {
+    /// What the caller says of each change.
+    pub told: Vec<T>,
+    /// The number of the change in the journal, and why it cannot be taken back, if so. `None`: it is not in the journal.
+    pub recorded: Option<Recorded>,
+}
+
+/// The place of a job in the journal.
+#[derive(Debug)]
+pub enum Recorded {
+    /// It can be taken back.
+    Change(ChangeNumber),
+    /// It cannot: why.
+    NotUndoable(String),
 }
 
 /// Plans a change of the text with this index and these bytes, which are empty for a new file. `None` if the bytes do not match the index.
@@ -124,21 +188,24 @@ impl From<Error> for JobError {
 type Place = (usize, PathBuf);
 
 impl Workspace {
-    /// Carries out `operations` in order, all or none of them. With `dry_run`, finds out only whether they fit. Returns what `describe`
-    /// says of each change.
+    /// Carries out `operations` in order, all or none of them. Returns what `describe` says of each change.
     ///
-    /// A crash of the server in the middle can leave a part.
+    /// If the server crashes in the middle, [`Workspace::recover`] completes it or takes it back. What is not in the journal can stay in
+    /// part.
     pub fn run_job<T>(
         &self,
         operations: &mut [Operation],
-        dry_run: bool,
+        options: JobOptions,
         control: &Control,
         mut describe: impl FnMut(JobChange) -> T,
-    ) -> Result<Vec<T>, JobError> {
+    ) -> Result<JobDone<T>, JobError> {
+        if options.note.is_some() {
+            self.recover();
+        }
         let (mut held, mut changed) = (None, String::new());
         for _ in 0..ATTEMPTS {
             control.check()?;
-            match self.try_job(operations, dry_run, &mut held, control, &mut describe) {
+            match self.try_job(operations, options, &mut held, control, &mut describe) {
                 Err(JobError::Failed(Error::Changed { name })) => changed = name,
                 done => return done,
             }
@@ -150,21 +217,22 @@ impl Workspace {
     fn try_job<'w, T>(
         &'w self,
         operations: &mut [Operation],
-        dry_run: bool,
+        options: JobOptions,
         held: &mut Option<Held<'w>>,
         control: &Control,
         describe: &mut impl FnMut(JobChange) -> T,
-    ) -> Result<Vec<T>, JobError> {
+    ) -> Result<JobDone<T>, JobError> {
         let mut draft = Draft::default();
         let refused = (Planner { workspace: self, control, draft: &mut draft }).plan(operations)?;
         if !refused.is_empty() {
             return Err(JobError::Refused(refused));
         }
-        let described = self.described(&draft, describe)?;
-        if !dry_run && !draft.changes_nothing() {
-            self.carry_out(held, &draft, control)?;
-        }
-        Ok(described)
+        let told = self.described(&draft, describe)?;
+        let recorded = match options.dry_run || draft.changes_nothing() {
+            true => None,
+            false => self.carry_out(held, &draft, options.note, control)?,
+        };
+        Ok(JobDone { told, recorded })
     }
 }
 
@@ -186,7 +254,7 @@ impl Workspace {
         }
         for step in &draft.steps {
             match step {
-                Step::Folder { .. } | Step::New { .. } => {}
+                Step::Folder { .. } | Step::New { .. } | Step::Link { .. } => {}
                 Step::Moved { from, to, .. } => {
                     let (from, to) = (&*self.told(from), &*self.told(to));
                     described.push(describe(JobChange::Moved { from, to }));
@@ -216,7 +284,8 @@ impl Operation<'_> {
             Operation::Write { path, .. }
             | Operation::Move { path, .. }
             | Operation::Copy { path, .. }
-            | Operation::Delete { path, .. } => path,
+            | Operation::Delete { path, .. }
+            | Operation::Restore { path, .. } => path,
         }
     }
 }

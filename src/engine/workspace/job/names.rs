@@ -3,13 +3,15 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::Place;
 use super::draft::{Before, DraftFile, Step, Taken, below};
 use super::planner::{Entry, Planner, Spot, missing};
+use super::{Deletion, Place};
+use crate::workspace::excerpt::unchanged;
 use crate::workspace::found::{Want, refused};
 use crate::workspace::relocate;
 use folder::fs::remove::Guard;
 use folder::fs::resolve::file_type;
+use folder::fs::temporary;
 use folder::{Error, FilePath, Occupant, Result};
 use sys::fd::AsFd;
 use sys::ffi::OsStrExt;
@@ -56,13 +58,14 @@ impl<'o> Planner<'_, 'o> {
         let (from, spot) = self.spot(path, Want::File)?;
         let copy = match spot {
             Spot::New(file) => self.draft.files[file].copied(to),
-            Spot::Folder => return Err(Error::IsAFolder { name: path.sent().into() }),
+            Spot::Folder | Spot::Link => return Err(Error::IsAFolder { name: path.sent().into() }),
             Spot::Free(_) => return Err(missing(path)),
             Spot::OnDisk(entry) => match self.draft.on_disk.get(&entry.at) {
                 Some(file) => self.draft.files[*file].copied(to),
                 None => self.copy_of(&entry.path, to)?,
             },
         };
+        let copy = DraftFile { mode: copy.mode.map(|mode| mode.difference(self.workspace.umask)), ..copy };
         let (target, spot) = self.target(to, &from)?;
         match spot {
             _ if target == from => Ok(()),
@@ -80,18 +83,24 @@ impl<'o> Planner<'_, 'o> {
         let file = opened.ok_or_else(changed)?;
         // A write that is running already would not show in the file's times.
         self.workspace.before_version(&file, self.control)?.ok_or_else(changed)?;
-        let mode = sys::fs::mode(file.stat().st_mode & 0o777).difference(self.workspace.umask);
+        let mode = sys::fs::mode(file.stat().st_mode & 0o777);
         Ok(DraftFile { base: Some(file), mode: Some(mode), any_size: true, ..DraftFile::new(to) })
     }
 
-    pub(super) fn delete(&mut self, path: &FilePath, recursive: bool) -> Result<()> {
+    pub(super) fn delete(&mut self, path: &FilePath, only: Deletion) -> Result<()> {
         let (at, spot) = self.spot(path, Want::Link)?;
         let is_folder = match &spot {
             Spot::OnDisk(entry) => entry.found.is_directory(),
             spot => matches!(spot, Spot::Folder),
         };
-        if is_folder && !recursive {
-            self.check_empty(&at, &spot, path)?;
+        let recursive = only == Deletion::Recursive;
+        match only {
+            Deletion::Unchanged(hash) => self.check_content(&spot, path, hash)?,
+            Deletion::EmptyFolder if !is_folder || self.check_empty(&at, &spot, path).is_err() => {
+                return Ok(());
+            }
+            _ if is_folder && !recursive => self.check_empty(&at, &spot, path)?,
+            _ => {}
         }
         if let Spot::OnDisk(entry) = &spot
             && is_folder
@@ -100,14 +109,29 @@ impl<'o> Planner<'_, 'o> {
         }
         let taken = self.take(path, spot)?;
         self.draft.forget(&at);
-        self.draft.steps.push(Step::Deleted { at, path: path.clone(), recursive, taken });
+        let hidden = temporary::new_name();
+        self.draft.steps.push(Step::Deleted { at, path: path.clone(), recursive, taken, hidden });
         Ok(())
+    }
+
+    /// Refuses a file that does not have this content.
+    fn check_content(&self, spot: &Spot, path: &FilePath, hash: u64) -> Result<()> {
+        let changed = || Error::Changed { name: path.sent().into() };
+        let Spot::OnDisk(entry) = spot else { return Err(missing(path)) };
+        let opened = self.workspace.open_place(&entry.found.place, path.sent(), self.control)?;
+        let (view, _) =
+            self.workspace.any_bytes(opened.ok_or_else(changed)?, path.sent())?.ok_or_else(changed)?;
+        if journal::hash(view.bytes()) == hash && unchanged(&view, path.sent())? {
+            return Ok(());
+        }
+        let problem = "it was changed since it was made, so that it stays";
+        Err(Error::InvalidArguments { at: path.sent().into(), problem: problem.into() })
     }
 
     /// Notes that the entry at a spot loses its place. Returns its number among those on the disk.
     fn take(&mut self, path: &FilePath, spot: Spot) -> Result<Option<usize>> {
         match spot {
-            Spot::New(_) | Spot::Folder => Ok(None),
+            Spot::New(_) | Spot::Folder | Spot::Link => Ok(None),
             Spot::Free(Some(found)) => Err(self.workspace.not_found(&found, path, self.control)),
             Spot::Free(None) => Err(missing(path)),
             Spot::OnDisk(Entry { found, path: on_disk, .. }) => {
@@ -156,9 +180,10 @@ impl<'o> Planner<'_, 'o> {
         let not_empty = || Error::NotEmpty { name: path.sent().into(), removed: 0 };
         let is_inside = |place: &Place| place != at && below(place, at).is_some();
         let made = |step: &Step| match step {
-            Step::Folder { at, .. } | Step::New { at, .. } | Step::Moved { to: at, .. } => {
-                is_inside(at) && self.draft.before(at) != Before::Nothing
-            }
+            Step::Folder { at, .. }
+            | Step::New { at, .. }
+            | Step::Link { at, .. }
+            | Step::Moved { to: at, .. } => is_inside(at) && self.draft.before(at) != Before::Nothing,
             Step::Deleted { .. } => false,
         };
         if self.draft.steps.iter().any(made) {

@@ -29,7 +29,8 @@ impl<'o> Planner<'_, 'o> {
             Operation::Write { path, options, plan } => self.write(path, options, plan),
             Operation::Move { path, to } => self.move_entry(path, to),
             Operation::Copy { path, to } => self.copy(path, to),
-            Operation::Delete { path, recursive } => self.delete(path, *recursive),
+            Operation::Delete { path, only } => self.delete(path, *only),
+            Operation::Restore { path, entry } => self.restore(path, entry),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Spot {
     New(usize),
     /// A new folder.
     Folder,
+    /// A new symbolic link.
+    Link,
     /// Nothing. What is on the disk there now, if that could be looked up.
     Free(Option<Found>),
 }
@@ -63,6 +65,7 @@ impl Planner<'_, '_> {
         let at = match self.draft.before(place) {
             Before::New(file) => return Ok(Spot::New(file)),
             Before::Folder => return Ok(Spot::Folder),
+            Before::Link => return Ok(Spot::Link),
             // What is in the way now will be gone.
             Before::Nothing => return Ok(Spot::Free(found.ok())),
             Before::OnDisk(at) => at,
@@ -104,7 +107,7 @@ impl Planner<'_, '_> {
             missing.push(parent);
         }
         for at in missing.into_iter().rev() {
-            self.draft.steps.push(Step::Folder { at, path: path.clone() });
+            self.draft.steps.push(Step::Folder { at, path: path.clone(), mode: None });
         }
         Ok(())
     }
@@ -113,7 +116,7 @@ impl Planner<'_, '_> {
     fn is_folder(&self, place: &Place, path: &FilePath) -> Result<bool> {
         let in_the_way = || Error::not_a_folder(&place.1.to_string_lossy());
         match self.draft.before(place) {
-            Before::New(_) => Err(in_the_way()),
+            Before::New(_) | Before::Link => Err(in_the_way()),
             Before::Folder => Ok(true),
             Before::Nothing => Ok(false),
             Before::OnDisk(at) => {

@@ -1,5 +1,6 @@
 //! Writes the new contents of a job to temporary files beside their places. No name of a client changes.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use super::draft::{Draft, DraftFile, Step};
@@ -7,6 +8,7 @@ use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
 use folder::fs::atomic::{PreparedFile, Replaces};
+use folder::fs::temporary;
 use folder::fs::view::OpenFile;
 use folder::{Control, Error, FilePath};
 use sys::fd::OwnedFd;
@@ -27,6 +29,15 @@ pub(super) struct Replacement<'d> {
     pub(super) found: &'d Found,
     pub(super) old: Arc<OpenFile>,
     pub(super) new: PreparedFile,
+    /// The second name of the old file until all is done.
+    pub(super) hidden: OsString,
+}
+
+impl Staged<'_> {
+    /// The second names that replaced files have until all is done.
+    pub(super) fn hidden_names(&self) -> impl Iterator<Item = &OsString> {
+        self.replacements.iter().map(|replacement| &replacement.hidden)
+    }
 }
 
 impl Workspace {
@@ -44,7 +55,8 @@ impl Workspace {
             let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
             let replaces = Replaces::File(old);
             let new = self.staged(file, &found.place.dir, &replaces, control).map_err(failed(file))?;
-            staged.replacements.push(Replacement { file, found, old: old.clone(), new });
+            let (old, hidden) = (old.clone(), temporary::new_name());
+            staged.replacements.push(Replacement { file, found, old, new, hidden });
         }
         for step in &draft.steps {
             let Step::New { file: number, .. } = step else { continue };
@@ -59,7 +71,7 @@ impl Workspace {
     /// What a new file replaces: nothing, with its mode.
     pub(super) fn as_new(&self, file: &DraftFile) -> Replaces<'static> {
         let usual = Mode::from_raw_mode(0o666);
-        Replaces::Nothing(file.mode.unwrap_or(usual).difference(self.umask))
+        Replaces::Nothing(file.mode.unwrap_or(usual.difference(self.umask)))
     }
 
     fn staged(

@@ -28,6 +28,8 @@ pub(super) enum Done {
     New { place: ResolvedPath, new: NewFile },
     /// A folder is new.
     Folder { place: ResolvedPath },
+    /// A symbolic link is new.
+    Link { place: ResolvedPath, id: EntryId },
     /// An entry has another name, or may have it.
     Moved { from: ResolvedPath, to: ResolvedPath, id: EntryId },
     /// An entry has a hidden name only, or may have it. `recursive`: also a folder that is not empty.
@@ -91,6 +93,10 @@ impl Done {
                 false => Err(theirs()),
             },
             Done::New { place, new } => match new.is_untouched(&place)? {
+                true => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())),
+                false => Err(theirs()),
+            },
+            Done::Link { place, id } => match place.restat()?.is_none_or(|now| identity(&now) == id) {
                 true => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())),
                 false => Err(theirs()),
             },

@@ -13,6 +13,9 @@ use text::splice::Splice;
 use super::*;
 use crate::WorkspaceOptions;
 
+mod recover;
+mod undo;
+
 fn open(dir: &Path) -> Workspace {
     let options = WorkspaceOptions { names: NamePolicy::Paths, ..WorkspaceOptions::default() };
     Workspace::open(&[dir.into()], options).unwrap()
@@ -49,13 +52,18 @@ fn operations<'o>(workspace: &Workspace, ops: &[Op]) -> Vec<Operation<'o>> {
         Op::Append(at, text) => write(at, false, true, text),
         Op::Move(at, to) => Operation::Move { path: path(at), to: path(to) },
         Op::Copy(at, to) => Operation::Copy { path: path(at), to: path(to) },
-        Op::Delete(at, recursive) => Operation::Delete { path: path(at), recursive },
+        Op::Delete(at, recursive) => {
+            let only = if recursive { Deletion::Recursive } else { Deletion::Entry };
+            Operation::Delete { path: path(at), only }
+        }
     };
     ops.iter().map(operation).collect()
 }
 
 fn run(workspace: &Workspace, ops: &[Op]) -> Result<Vec<String>, JobError> {
-    workspace.run_job(&mut operations(workspace, ops), false, &control(), described)
+    workspace
+        .run_job(&mut operations(workspace, ops), JobOptions::default(), &control(), described)
+        .map(|done| done.told)
 }
 
 fn described(change: JobChange) -> String {
@@ -64,7 +72,7 @@ fn described(change: JobChange) -> String {
             let mut text = Vec::new();
             plan.write_to(old, &mut text).unwrap();
             let is = if is_new { "new" } else { "changed" };
-            format!("{is} {path}: {:?}", String::from_utf8(text).unwrap())
+            format!("{is} {path}: {:?}", String::from_utf8_lossy(&text))
         }
         JobChange::Moved { from, to } => format!("moved {from} to {to}"),
         JobChange::Deleted { path } => format!("deleted {path}"),
@@ -205,7 +213,7 @@ proptest! {
                 refused.push(number);
             }
         }
-        let dry = workspace.run_job(&mut operations(&workspace, &ops), true, &control(), described);
+        let dry = workspace.run_job(&mut operations(&workspace, &ops), JobOptions { dry_run: true, note: None }, &control(), described).map(|done| done.told);
         prop_assert_eq!(on_disk(dir.path()), start.clone(), "a dry run");
         let done = run(&workspace, &ops);
         let expected = if refused.is_empty() { model } else { start };

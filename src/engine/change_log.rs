@@ -1,0 +1,381 @@
+//! The journal (contract 20): what was changed in the served folders, on disk, shared by all servers of a user.
+//!
+//! Each served folder has a folder of its own in that of `--journal`, named by the hash of its path. A change that is being made is a
+//! locked file in `open`; one that is done is a file in `done`, whose name is its number. Where the file's lock is free, its writer is
+//! dead, and the change has to be completed or taken back. Knows not how. The folders are made with the first change.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use folder::fs::private::PrivateFolder;
+use journal::Change;
+use sys::ffi::OsStrExt;
+
+/// The most changes that are kept of one folder.
+const MAX_CHANGES: usize = 50_000;
+
+/// The number of a change: it grows with each one.
+pub type ChangeNumber = u64;
+
+/// See the module.
+#[derive(Debug)]
+pub struct ChangeLog {
+    folders: Vec<FolderLog>,
+    /// How many bytes of each folder's changes are kept.
+    max_bytes: u64,
+    /// The last number that was seen.
+    last: Mutex<ChangeNumber>,
+}
+
+/// The changes of one served folder.
+#[derive(Debug)]
+struct FolderLog {
+    path: PathBuf,
+    opened: OnceLock<Opened>,
+    /// Bytes of all changes, as far as this process knows.
+    bytes: Mutex<Option<u64>>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    open: PrivateFolder,
+    done: PrivateFolder,
+}
+
+/// A change that is being made. Dropping it removes it.
+#[derive(Debug)]
+pub struct OpenChange<'l> {
+    log: &'l ChangeLog,
+    folder: &'l FolderLog,
+    name: OsString,
+    file: File,
+    len: u64,
+    is_done: bool,
+}
+
+impl ChangeLog {
+    /// The journal in the folder at `path`, of the folders `served`.
+    pub fn new<'p>(path: &Path, served: impl Iterator<Item = &'p Path>, max_bytes: u64) -> ChangeLog {
+        let of = |served: &Path| FolderLog {
+            path: path.join(format!("{:016x}", journal::hash(served.as_os_str().as_bytes()))),
+            opened: OnceLock::new(),
+            bytes: Mutex::default(),
+        };
+        ChangeLog { folders: served.map(of).collect(), max_bytes, last: Mutex::default() }
+    }
+
+    /// How many bytes of changes are kept of one folder.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Begins a change of the served folder of this number.
+    pub fn begin(&self, folder: usize) -> io::Result<OpenChange<'_>> {
+        let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?;
+        let (name, file) = folder.opened()?.open.create(new_name)?;
+        Ok(OpenChange { log: self, folder, name, file, len: 0, is_done: false })
+    }
+
+    /// The numbers of all changes that are kept, in order.
+    pub fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
+        let mut numbers = Vec::new();
+        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
+            numbers.extend(folder.numbers()?);
+        }
+        numbers.sort_unstable();
+        let mut last = held(&self.last);
+        *last = numbers.last().copied().unwrap_or(0).max(*last);
+        Ok(numbers)
+    }
+
+    /// The change of this number. `None` if it is not kept; one that is damaged is set aside.
+    pub fn read(&self, number: ChangeNumber) -> io::Result<Option<Change>> {
+        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
+            let opened = folder.opened()?;
+            let name = name_of(number);
+            let Some(mut file) = opened.done.open_file(&name)? else { continue };
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            match Change::from_bytes(&bytes) {
+                Ok(change) => return Ok(Some(change)),
+                Err(journal::Damaged) => set_aside(&opened.done, &name, &folder.path),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The last change in a session that was not taken back, and takes none back itself. `None`: there is none.
+    pub fn last_of(&self, session: &str) -> io::Result<Option<ChangeNumber>> {
+        let mut taken_back = HashSet::new();
+        for number in self.numbers()?.into_iter().rev() {
+            let Some(change) = self.read(number)? else { continue };
+            let counts = !taken_back.contains(&number);
+            match change.undoes {
+                Some(undone) if counts => _ = taken_back.insert(undone),
+                None if counts && change.author.session == session => return Ok(Some(number)),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The change that has taken this one back, if it was not taken back itself.
+    pub fn taken_back_by(&self, number: ChangeNumber) -> io::Result<Option<ChangeNumber>> {
+        let mut by = HashMap::new();
+        for later in self.numbers()?.into_iter().rev().take_while(|later| *later > number) {
+            let undone = self.read(later)?.and_then(|change| change.undoes);
+            if let Some(undone) = undone.filter(|_| !by.contains_key(&later)) {
+                by.insert(undone, later);
+            }
+        }
+        Ok(by.get(&number).copied())
+    }
+
+    /// The changes that dead writers have left open: each with what is known of it, if anything. They are open until they are dropped,
+    /// or done.
+    pub fn left_open(&self) -> io::Result<Vec<(OpenChange<'_>, Option<Change>)>> {
+        let mut left = Vec::new();
+        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
+            let open = &folder.opened()?.open;
+            for name in open.names_in()? {
+                let Some(mut file) = open.lock_if_left(&name)? else { continue };
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes)?;
+                let len = bytes.len() as u64;
+                let change = OpenChange { log: self, folder, name, file, len, is_done: false };
+                left.push((change, Change::from_bytes(&bytes).ok()));
+            }
+        }
+        Ok(left)
+    }
+}
+
+impl OpenChange<'_> {
+    /// Writes what will be changed. With `flush`, it is on the disk then.
+    pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
+        let bytes = change.to_bytes();
+        self.file.write_all(&bytes)?;
+        self.len = bytes.len() as u64;
+        if flush {
+            self.file.sync_data()?;
+            self.folder.opened()?.open.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Leaves it as it is, for another server.
+    pub fn leave(mut self) {
+        self.is_done = true;
+    }
+
+    /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number.
+    pub fn done(mut self, flush: bool) -> io::Result<ChangeNumber> {
+        let opened = self.folder.opened()?;
+        if *held(&self.log.last) == 0 {
+            self.log.numbers()?;
+        }
+        let number = loop {
+            let number = {
+                let mut last = held(&self.log.last);
+                *last += 1;
+                *last
+            };
+            if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
+                break number;
+            }
+            self.log.numbers()?;
+        };
+        self.is_done = true;
+        if flush {
+            self.file.sync_data()?;
+            opened.done.flush()?;
+        }
+        // What is removed too late does no harm.
+        let _ = self.folder.keep_to(self.len, self.log.max_bytes);
+        Ok(number)
+    }
+}
+
+impl Drop for OpenChange<'_> {
+    fn drop(&mut self) {
+        if !self.is_done
+            && !folder::fs::failpoint::crashed()
+            && let Ok(opened) = self.folder.opened()
+        {
+            let _ = opened.open.unlink(&self.name);
+        }
+    }
+}
+
+impl FolderLog {
+    fn is_there(&self) -> bool {
+        self.opened.get().is_some() || self.path.join("done").is_dir()
+    }
+
+    fn opened(&self) -> io::Result<&Opened> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let open = |name: &str| PrivateFolder::open(&self.path.join(name), std::iter::empty());
+        let opened = Opened { open: open("open")?, done: open("done")? };
+        Ok(self.opened.get_or_init(|| opened))
+    }
+
+    fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
+        let names = self.opened()?.done.names_in()?;
+        Ok(names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect())
+    }
+
+    /// Removes the oldest changes if those that are kept have more bytes than `max`. `added`: what came since the last call.
+    fn keep_to(&self, added: u64, max: u64) -> io::Result<()> {
+        let mut known = held(&self.bytes);
+        let estimate = known.map(|bytes| bytes + added);
+        if estimate.is_some_and(|bytes| bytes <= max) {
+            *known = estimate;
+            return Ok(());
+        }
+        let done = &self.opened()?.done;
+        let mut numbers = self.numbers()?;
+        numbers.sort_unstable();
+        let lens: Vec<u64> =
+            numbers.iter().map(|number| done.len_of(&name_of(*number)).unwrap_or(0)).collect();
+        let (mut bytes, mut left) = (lens.iter().sum::<u64>(), numbers.len());
+        // The last one stays, so that its number is not given again.
+        for (number, len) in numbers.iter().zip(lens) {
+            if left <= 1 || bytes <= max && left <= MAX_CHANGES {
+                break;
+            }
+            done.unlink(&name_of(*number))?;
+            (bytes, left) = (bytes - len, left - 1);
+        }
+        *known = Some(bytes);
+        Ok(())
+    }
+}
+
+/// The name of a change that is done.
+fn name_of(number: ChangeNumber) -> OsString {
+    format!("{number:012}").into()
+}
+
+/// The name of a change that is being made.
+fn new_name() -> OsString {
+    use std::hash::{BuildHasher, RandomState};
+    format!("{:016x}", RandomState::new().hash_one(std::process::id())).into()
+}
+
+/// Gives a change that cannot be read another name, under which it is no change.
+fn set_aside(done: &PrivateFolder, name: &OsStr, path: &Path) {
+    let mut aside = name.to_owned();
+    aside.push(".damaged");
+    let renamed = done.rename_to_free(name, done, &aside);
+    let (path, name) = (path.display(), name.display());
+    match renamed {
+        Ok(_) => tracing::warn!("--journal: {path}/done/{name} is damaged, and was set aside"),
+        Err(error) => tracing::warn!("--journal: {path}/done/{name} is damaged: {error}"),
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(message: &str) -> Change {
+        Change { message: message.into(), ..Change::default() }
+    }
+
+    fn log(dir: &Path, max: u64) -> ChangeLog {
+        ChangeLog::new(dir, [Path::new("/served")].into_iter(), max)
+    }
+
+    fn add(log: &ChangeLog, message: &str) -> ChangeNumber {
+        let mut open = log.begin(0).unwrap();
+        open.write(&change(message), true).unwrap();
+        open.done(true).unwrap()
+    }
+
+    #[test]
+    fn what_one_server_has_done_another_one_reads_and_numbers_after_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+        assert_eq!(one.numbers().unwrap(), []);
+        assert_eq!([add(&one, "a"), add(&other, "b"), add(&one, "c")], [1, 2, 3]);
+        assert_eq!(other.read(3).unwrap(), Some(change("c")));
+        assert_eq!(one.numbers().unwrap(), [1, 2, 3]);
+        drop(one.begin(0).unwrap());
+        assert!(other.left_open().unwrap().is_empty() && other.read(4).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_oldest_go_and_no_number_is_given_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = change("x").to_bytes().len() as u64;
+        let small = log(dir.path(), 3 * bytes);
+        (1..=5).for_each(|number| assert_eq!(add(&small, "x"), number));
+        assert_eq!(small.numbers().unwrap(), [3, 4, 5]);
+        let smaller = log(dir.path(), 0);
+        add(&smaller, "x");
+        assert_eq!(log(dir.path(), 0).numbers().unwrap(), [6]);
+        assert_eq!(add(&log(dir.path(), 0), "x"), 7);
+    }
+
+    #[test]
+    fn what_was_taken_back_and_what_was_not_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path(), 1 << 20);
+        let add = |session: &str, undoes| {
+            let author = journal::Author { session: session.into(), ..journal::Author::default() };
+            let mut open = log.begin(0).unwrap();
+            open.write(&Change { author, undoes, ..Change::default() }, false).unwrap();
+            open.done(false).unwrap()
+        };
+        assert_eq!(log.last_of("s").unwrap(), None);
+        assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);
+        assert_eq!(log.last_of("s").unwrap(), Some(2));
+        assert_eq!((add("s", Some(2)), log.last_of("s").unwrap()), (4, Some(1)));
+        assert_eq!(log.taken_back_by(2).unwrap(), Some(4));
+        assert_eq!((add("s", Some(4)), log.last_of("s").unwrap()), (5, Some(2)), "done again");
+        assert_eq!((log.taken_back_by(2).unwrap(), log.taken_back_by(4).unwrap()), (None, Some(5)));
+    }
+
+    #[test]
+    fn a_damaged_change_is_set_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path(), 1 << 20);
+        add(&log, "a");
+        let done = log.folders[0].path.join("done");
+        std::fs::write(done.join(name_of(1)), "file-editor change 1\nx").unwrap();
+        assert_eq!(log.read(1).unwrap(), None);
+        assert!(done.join("000000000001.damaged").exists() && log.numbers().unwrap().is_empty());
+        assert_eq!(add(&log, "b"), 2);
+    }
+
+    #[test]
+    fn what_a_dead_writer_left_is_found_and_what_a_living_one_makes_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+        let mut open = one.begin(0).unwrap();
+        open.write(&change("a"), false).unwrap();
+        assert!(other.left_open().unwrap().is_empty());
+        let path = one.folders[0].path.join("open").join(&open.name);
+        let bytes = std::fs::read(&path).unwrap();
+        drop(open);
+        std::fs::write(&path, bytes).unwrap();
+        let mut perms = path.metadata().unwrap().permissions();
+        sys::testing::PermissionsExt::set_mode(&mut perms, 0o600);
+        std::fs::set_permissions(&path, perms).unwrap();
+        let left = other.left_open().unwrap();
+        assert_eq!(left[0].1, Some(change("a")));
+        assert!(one.left_open().unwrap().is_empty(), "one server at a time");
+        drop(left);
+        assert!(!path.exists());
+    }
+}

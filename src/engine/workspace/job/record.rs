@@ -1,0 +1,299 @@
+//! What the journal keeps of a job: what it will change, written down before anything changes, and what takes that back.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::draft::{Draft, DraftFile, Step, after, below};
+use super::stage::Staged;
+use super::{JobNote, Place, Recorded};
+use crate::change_log::OpenChange;
+use crate::workspace::Workspace;
+use crate::workspace::found::Found;
+use folder::fs::atomic::Durability;
+use folder::fs::resolve::{ResolvedPath, file_type};
+use folder::fs::version::identity;
+
+use folder::{Control, EntryKind, FilePath, Walk, WalkOptions, WalkStep};
+use journal::{Change, ContentHash, FileChange, KeptEntry};
+use sys::ffi::OsStrExt;
+use sys::fs::FileType;
+
+/// A job that the journal has, but not as done.
+pub(super) struct Recording<'l> {
+    /// `Err`: the journal cannot be written.
+    open: Result<OpenChange<'l>, std::io::Error>,
+    /// Why it cannot be taken back. Empty: it can.
+    not_undoable: String,
+}
+
+impl Recording<'_> {
+    /// Notes that it is done.
+    pub(super) fn done(self, durability: Durability) -> Recorded {
+        let done = self.open.and_then(|open| open.done(durability == Durability::Full));
+        match done {
+            Ok(number) if self.not_undoable.is_empty() => Recorded::Change(number),
+            Ok(_) => Recorded::NotUndoable(self.not_undoable),
+            Err(error) => Recorded::NotUndoable(format!("the journal could not be written: {error}")),
+        }
+    }
+}
+
+impl Workspace {
+    /// Writes down what `draft` will change. `None`: there is no journal.
+    pub(super) fn begin_record(
+        &self,
+        draft: &Draft,
+        staged: &Staged,
+        note: JobNote,
+        control: &Control,
+    ) -> Option<Recording<'_>> {
+        let log = self.change_log.as_ref()?;
+        let mut writer =
+            Recorder { workspace: self, draft, control, left: log.max_bytes() / 2, problem: String::new() };
+        let change = writer.change(staged, note);
+        let not_undoable = change.not_undoable.clone();
+        // One rename is all or nothing without a journal.
+        let flush = self.options.durability == Durability::Full && !draft.is_one_rename();
+        let first = change
+            .files
+            .iter()
+            .map(|file| file.at.root)
+            .chain(change.steps.iter().map(|step| step.place().root));
+        let open = log.begin(first.min().unwrap_or(0)).and_then(|mut open| {
+            open.write(&change, flush)?;
+            Ok(open)
+        });
+        Some(Recording { open, not_undoable })
+    }
+}
+
+/// Makes the record of one job.
+struct Recorder<'r> {
+    workspace: &'r Workspace,
+    draft: &'r Draft<'r>,
+    control: &'r Control,
+    /// Bytes that may still be kept.
+    left: u64,
+    /// Why it cannot be taken back.
+    problem: String,
+}
+
+impl Recorder<'_> {
+    fn change(&mut self, staged: &Staged, note: JobNote) -> Change {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let roots = self.workspace.folders.roots().iter();
+        let mut change = Change {
+            time_ms: now.as_millis() as u64,
+            author: note.author.clone(),
+            tool: note.tool.into(),
+            message: note.message.into(),
+            undoes: note.undoes,
+            roots: roots.map(|root| root.path().as_os_str().as_bytes().to_vec()).collect(),
+            files: self.files(staged),
+            steps: self.steps(staged),
+            not_undoable: std::mem::take(&mut self.problem),
+        };
+        if !change.not_undoable.is_empty() {
+            change.files.iter_mut().for_each(|file| file.hunks = Vec::new());
+            change.steps.iter_mut().for_each(|step| {
+                if let journal::Step::Deleted { entries, .. } = step {
+                    *entries = Vec::new();
+                }
+            });
+        }
+        change
+    }
+
+    fn files(&mut self, staged: &Staged) -> Vec<FileChange> {
+        let changed =
+            self.draft.on_disk.iter().filter(|(_, file)| !self.draft.files[**file].plan.changes_nothing());
+        let mut files = Vec::new();
+        for ((from, number), replacement) in changed.zip(&staged.replacements) {
+            let file = &self.draft.files[*number];
+            let change = self.with_old(file, |old| FileChange::of(&file.plan, old)).unwrap_or_default();
+            let kept = change.hunks.iter().flat_map(|hunk| &hunk.replaced);
+            self.keep(kept.map(|one| one.old.len() + one.new.len()).sum());
+            let at = self.draft.after(from, 0).unwrap_or_else(|| from.clone());
+            let hidden = replacement.hidden.as_bytes().to_vec();
+            files.push(FileChange {
+                from: place(from),
+                at: place(&at),
+                id: replacement.new.id(),
+                hidden,
+                ..change
+            });
+        }
+        files
+    }
+
+    fn steps(&mut self, staged: &Staged) -> Vec<journal::Step> {
+        let draft = self.draft;
+        let mut new = staged.new.iter();
+        let id_of = |taken: &Option<usize>| {
+            let found = taken.and_then(|taken| draft.taken.get(taken)).map(|taken| &taken.found.place.stat);
+            found.and_then(Option::as_ref).map(identity).unwrap_or_default()
+        };
+        let step = |(number, step): (usize, &Step)| match step {
+            Step::Folder { at, .. } => journal::Step::Folder { at: place(at) },
+            Step::Link { at, target, .. } => journal::Step::Link { at: place(at), target: target.clone() },
+            Step::New { at, file, .. } => {
+                let id = new.next().map(|(_, new)| new.id()).unwrap_or_default();
+                journal::Step::New { at: place(at), after: self.hash_of(&draft.files[*file]), id }
+            }
+            Step::Moved { from, to, taken, .. } => {
+                journal::Step::Moved { from: place(from), to: place(to), id: id_of(taken) }
+            }
+            Step::Deleted { at, taken, hidden, .. } => {
+                let entries = self.deleted(number, at, *taken);
+                let hidden = hidden.as_bytes().to_vec();
+                journal::Step::Deleted { at: place(at), entries, id: id_of(taken), hidden }
+            }
+        };
+        draft.steps.iter().enumerate().map(step).collect()
+    }
+
+    /// What the step of this number deletes.
+    fn deleted(&mut self, number: usize, at: &Place, taken: Option<usize>) -> Vec<(Vec<u8>, KeptEntry)> {
+        let before = &self.draft.steps[..number];
+        let is_inside = |(step, made): (usize, &Step)| match made {
+            Step::Folder { at: made, .. }
+            | Step::New { at: made, .. }
+            | Step::Link { at: made, .. }
+            | Step::Moved { to: made, .. } => after(&before[step + 1..], made)
+                .is_some_and(|now| below(&now, at).is_some_and(|rest| rest != Path::new(""))),
+            Step::Deleted { .. } => false,
+        };
+        let taken = taken.and_then(|taken| self.draft.taken.get(taken));
+        let Some(taken) = taken.filter(|_| !before.iter().enumerate().any(is_inside)) else {
+            self.problem = "it deletes what it has made or moved itself".into();
+            return Vec::new();
+        };
+        let kept = match taken.found.is_directory() {
+            true => self.folder(number, at, &taken.found, &taken.path),
+            false => self.entry(&taken.found.place).map(|entry| vec![(Vec::new(), entry)]),
+        };
+        kept.unwrap_or_default()
+    }
+
+    /// A folder, and all in it that is not moved away before the step of this number.
+    fn folder(
+        &mut self,
+        number: usize,
+        at: &Place,
+        found: &Found,
+        path: &FilePath,
+    ) -> Option<Vec<(Vec<u8>, KeptEntry)>> {
+        let mode = |stat: &sys::fs::Stat| stat.st_mode & 0o7777;
+        let mut entries =
+            vec![(Vec::new(), KeptEntry::Folder { mode: found.place.stat.as_ref().map_or(0o700, mode) })];
+        let (workspace, on_disk) = (self.workspace, (found.number, found.real_path(path).to_owned()));
+        let opened = found.place.open_folder().ok().or_else(|| self.unread())?;
+        let excludes = workspace.folders.excludes();
+        let walk = Walk::new(
+            found.folder.handle(),
+            opened,
+            &on_disk.1,
+            WalkOptions::default(),
+            excludes,
+            self.control,
+        );
+        let mut walk = walk.ok().or_else(|| self.unread())?;
+        while let Some(step) = walk.next_step().ok().or_else(|| self.unread())? {
+            let WalkStep::Entry(entry) = step else { continue };
+            let rest = walk.path_from_start().to_vec();
+            let inner = |folder: &Place| (folder.0, folder.1.join(OsStr::from_bytes(&rest)));
+            if after(&self.draft.steps[..number], &inner(&on_disk)) != Some(inner(at)) {
+                if entry.kind == EntryKind::Folder {
+                    walk.skip_folder();
+                }
+                continue;
+            }
+            let Ok(Some(stat)) = walk.stat() else { return self.unread() };
+            let kept = match (entry.kind, walk.folder()) {
+                (EntryKind::Folder, _) => KeptEntry::Folder { mode: mode(&stat) },
+                (_, Some(dir)) => {
+                    self.entry(&ResolvedPath::in_folder(&dir, OsStr::from_bytes(walk.name()), stat))?
+                }
+                (_, None) => return self.unread(),
+            };
+            entries.push((rest, kept));
+            self.keep(64);
+            if !self.problem.is_empty() {
+                return None;
+            }
+        }
+        Some(entries)
+    }
+
+    /// A file or link.
+    fn entry(&mut self, place: &ResolvedPath) -> Option<KeptEntry> {
+        let stat = place.stat.as_ref()?;
+        match file_type(stat) {
+            FileType::RegularFile => {
+                self.keep(stat.st_size as usize);
+                if !self.problem.is_empty() {
+                    return None;
+                }
+                let file = place.open().ok().flatten().or_else(|| self.unread())?;
+                let file = std::sync::Arc::new(file);
+                let view = file.clone().view(0..file.len_bytes()).ok().or_else(|| self.unread())?;
+                let content = view.bytes().to_vec();
+                match view.is_unchanged() {
+                    Ok(true) => Some(KeptEntry::File { mode: stat.st_mode & 0o7777, content }),
+                    _ => self.unread(),
+                }
+            }
+            FileType::Symlink => {
+                let target = sys::fs::readlinkat(&place.dir, &place.name, Vec::new());
+                let target = target.ok().or_else(|| self.unread())?;
+                Some(KeptEntry::Link { target: target.into_bytes() })
+            }
+            _ => {
+                self.problem = "it deletes what is neither a file nor a link nor a folder".into();
+                None
+            }
+        }
+    }
+
+    fn unread<T>(&mut self) -> Option<T> {
+        self.problem = "it deletes what could not be read".into();
+        None
+    }
+
+    /// Notes that so many bytes are kept.
+    fn keep(&mut self, bytes: usize) {
+        match self.left.checked_sub(bytes as u64) {
+            Some(left) => self.left = left,
+            None => {
+                self.problem =
+                    "it is too large for the journal; a larger --journal-size would keep it".into();
+            }
+        }
+    }
+
+    fn hash_of(&self, file: &DraftFile) -> u64 {
+        let hash = |old: &[u8]| {
+            let mut hash = ContentHash::default();
+            // A write to a hash cannot fail.
+            let _ = file.plan.write_to(old, &mut hash);
+            hash.hash()
+        };
+        self.with_old(file, hash).unwrap_or_default()
+    }
+
+    /// Calls `with` with the bytes to which a file's plan applies. They were read before, and looked at afterwards.
+    fn with_old<T>(&self, file: &DraftFile, with: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        match &file.base {
+            None => Some(with(b"")),
+            Some(base) => {
+                let (view, _) = self.workspace.any_bytes(base.clone(), file.path.sent()).ok()??;
+                Some(with(view.bytes()))
+            }
+        }
+    }
+}
+
+fn place((root, path): &Place) -> journal::Place {
+    journal::Place { root: *root, path: path.as_os_str().as_bytes().to_vec() }
+}

@@ -1,0 +1,104 @@
+//! What a server that died in the middle of a job leaves, the next one completes or takes back.
+
+use super::undo::{Dirs, change, start};
+use super::*;
+
+const JOBS: [&[Op]; 4] = [
+    &[
+        Op::Append("a", "more\n"),
+        Op::Content("new/f", "new\n"),
+        Op::Move("d", "moved"),
+        Op::Append("moved/x", "more\n"),
+    ],
+    &[Op::Append("a", "more\n"), Op::Append("d/x", "more\n"), Op::Append("d/e/z", "more\n")],
+    &[
+        Op::Move("d", "moved/d"),
+        Op::Content("d/new", "1\n"),
+        Op::Append("moved/d/x", "2\n"),
+        Op::Delete("a", false),
+    ],
+    &[Op::Delete("d/x", false), Op::Delete("d", true), Op::Copy("a", "d/x"), Op::Append("a", "3\n")],
+];
+
+fn died_at(step: usize, dirs: &Dirs, ops: &[Op]) -> bool {
+    let workspace = dirs.open();
+    failpoint::crash_at(step, || _ = change(&workspace, ops))
+}
+
+/// The tree without temporary files, and the names of these.
+fn trees(dirs: &Dirs) -> (Tree, Vec<String>) {
+    let is_temporary = |path: &String| path.contains(".file-editor-tmp-");
+    let (left, tree): (Tree, Tree) = dirs.tree().into_iter().partition(|(path, _)| is_temporary(path));
+    (tree, left.into_keys().collect())
+}
+
+#[test]
+fn a_job_is_done_or_not_wherever_its_server_dies() {
+    for ops in JOBS {
+        let whole = {
+            let dirs = Dirs::new(&start());
+            change(&dirs.open(), ops).unwrap();
+            dirs.tree()
+        };
+        let (mut step, mut done) = (1, 0);
+        loop {
+            let dirs = Dirs::new(&start());
+            if !died_at(step, &dirs, ops) {
+                break;
+            }
+            let next = dirs.open();
+            let (tree, left) = trees(&dirs);
+            assert!(tree == start() || tree == whole, "step {step} of {ops:?}: {tree:?}");
+            done += usize::from(tree == whole);
+            // What was written before the journal was is cleared by the next edit there.
+            assert!(left.iter().all(|path| dirs.tree()[path].is_some()), "step {step}: {left:?}");
+            assert!(next.change_log().unwrap().left_open().unwrap().is_empty(), "step {step}");
+            let last = next.change_log().unwrap().numbers().unwrap().last().copied();
+            if let Some(last) = last {
+                super::undo::undo(&next, last).unwrap();
+                assert_eq!(trees(&dirs).0, start(), "step {step}: a completed job can be taken back");
+            }
+            step += 1;
+        }
+        assert!(step > 10 && done > 0, "{step} {done}");
+    }
+}
+
+#[test]
+fn the_next_call_of_a_server_that_runs_repairs_too() {
+    let ops = JOBS[1];
+    let dirs = Dirs::new(&start());
+    let running = dirs.open();
+    // In the middle of the renames.
+    let is_half_done = |step: &usize| {
+        let dirs = Dirs::new(&start());
+        let died = died_at(*step, &dirs, ops);
+        assert!(died, "no step leaves a part");
+        dirs.tree()["a"] != start()["a"]
+    };
+    let step = (1..).find(is_half_done).unwrap();
+    assert!(died_at(step, &dirs, ops));
+    change(&running, &[Op::Content("other", "1\n")]).unwrap();
+    let (tree, left) = trees(&dirs);
+    let changed = ["a", "d/x", "d/e/z"].iter().filter(|path| tree[**path] != start()[**path]).count();
+    assert!([0, 3].contains(&changed) && left.is_empty(), "{tree:?} {left:?}");
+}
+
+#[test]
+fn what_others_write_after_a_crash_survives_the_repair() {
+    let ops = JOBS[1];
+    let mut step = 1;
+    loop {
+        let dirs = Dirs::new(&start());
+        if !died_at(step, &dirs, ops) {
+            break;
+        }
+        std::fs::write(dirs.served.path().join("a"), "theirs\n").unwrap();
+        let _next = dirs.open();
+        let (tree, _) = trees(&dirs);
+        assert_eq!(tree["a"].as_deref(), Some("theirs\n"), "step {step}");
+        let others = ["d/x", "d/e/z"].map(|path| tree[path] != start()[path]);
+        assert!(others[0] == others[1], "step {step}: {tree:?}");
+        step += 1;
+    }
+}

@@ -1,0 +1,280 @@
+//! Takes a change of the journal back (contract 20): a job of the opposite operations, in the opposite order.
+//!
+//! What was changed since is followed: files that were moved since are found where they are, and other lines stay as they are.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::Workspace;
+use super::change::ChangeOptions;
+use super::job::{Deletion, JobChange, JobDone, JobError, JobOptions, Operation, TextPlan};
+use crate::change_log::{ChangeLog, ChangeNumber};
+use folder::{Control, Error, FilePath, Result};
+use journal::{Change, Conflict, FileChange, KeptEntry, Step};
+use sys::ffi::OsStrExt;
+use text::lines::LineIndex;
+use text::shown::shown_line;
+
+/// The most bytes of a side that an error shows.
+const MOST_SHOWN: usize = 300;
+
+/// A place in a served folder.
+type Place = (usize, PathBuf);
+
+/// A change, with all that were made since.
+struct History<'w> {
+    workspace: &'w Workspace,
+    change: Change,
+    later: Vec<(ChangeNumber, Change)>,
+    /// The folders that will be there again: their places after the change, and where they will be.
+    again: HashMap<Place, Place>,
+}
+
+/// Where an entry is now.
+struct Now {
+    /// `Err`: it was deleted by this change.
+    place: Result<Place, ChangeNumber>,
+    /// The changes of its content since.
+    files: Vec<(ChangeNumber, FileChange)>,
+}
+
+impl Workspace {
+    /// The journal.
+    pub fn change_log(&self) -> Option<&ChangeLog> {
+        self.change_log.as_ref()
+    }
+
+    /// Takes the change `number` back; with `within`, only what it did at that path or below. All or nothing. `describe` as for
+    /// [`Workspace::run_job`].
+    pub fn undo<T>(
+        &self,
+        number: ChangeNumber,
+        within: Option<&FilePath>,
+        options: JobOptions,
+        control: &Control,
+        describe: impl FnMut(JobChange) -> T,
+    ) -> Result<JobDone<T>, JobError> {
+        let unknown = || {
+            refused(
+                "change",
+                "it is not in the journal: it was never made, or is older than what the journal keeps",
+            )
+        };
+        let log =
+            self.change_log().ok_or_else(|| refused("change", "there is no journal (--journal=off)"))?;
+        let failed = |source| Error::WriteFailed { source };
+        let change = log.read(number).map_err(failed)?.ok_or_else(unknown)?;
+        if !change.not_undoable.is_empty() {
+            return Err(
+                refused("change", &format!("it cannot be taken back: {}", change.not_undoable)).into()
+            );
+        }
+        if let Some(by) = log.taken_back_by(number).map_err(failed)? {
+            let problem = format!("it is taken back already, by c{by}; `undo` of c{by} does it again");
+            return Err(refused("change", &problem).into());
+        }
+        let mut later = Vec::new();
+        for number in log.numbers().map_err(failed)?.into_iter().filter(|later| *later > number) {
+            control.check()?;
+            later.extend(log.read(number).map_err(failed)?.map(|change| (number, change)));
+        }
+        let mut history = History { workspace: self, change, later, again: HashMap::new() };
+        let mut operations = history.operations(within)?;
+        if operations.is_empty() {
+            return Err(refused("path", "the change did nothing there").into());
+        }
+        self.run_job(&mut operations, options, control, describe)
+    }
+}
+
+impl History<'_> {
+    /// What takes the change back: contents first, then names, the last first.
+    fn operations(&mut self, within: Option<&FilePath>) -> Result<Vec<Operation<'static>>> {
+        let is_within = |place: &Place| {
+            within.is_none_or(|path| {
+                path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
+            })
+        };
+        let mut operations = Vec::new();
+        for file in &self.change.files {
+            let at = self.place(&self.change, &file.at)?;
+            if is_within(&at) {
+                operations.push(self.content(file, at)?);
+            }
+        }
+        let steps = std::mem::take(&mut self.change.steps);
+        for step in steps.iter().rev() {
+            if is_within(&self.place(&self.change, step.place())?) {
+                self.step(step, &mut operations)?;
+            }
+        }
+        Ok(operations)
+    }
+
+    fn content(&self, file: &FileChange, at: Place) -> Result<Operation<'static>> {
+        let now = self.now(at.clone());
+        let place = now.place.map_err(|by| self.gone(&at, by))?;
+        let (path, file) = (self.path(&place), file.clone());
+        let name = path.sent().to_owned();
+        let plan: TextPlan<'static> = Box::new(move |_: &LineIndex, text: &[u8]| {
+            let later: Vec<&FileChange> = now.files.iter().map(|(_, file)| file).collect();
+            match journal::undo_plan(&file, text, &later) {
+                Ok(plan) => Ok(Some(plan)),
+                Err(conflict) => {
+                    let by = conflict.by.and_then(|by| now.files.get(by)).map(|(number, _)| *number);
+                    Err(refused(&name, &told(&conflict, by, text)))
+                }
+            }
+        });
+        Ok(Operation::Write { path, options: options(), plan })
+    }
+
+    fn step(&mut self, step: &Step, operations: &mut Vec<Operation<'static>>) -> Result<()> {
+        let at = self.place(&self.change, step.place())?;
+        match step {
+            Step::Folder { .. } => {
+                let Ok(path) = self.there(&at) else { return Ok(()) };
+                operations.push(Operation::Delete { path, only: Deletion::EmptyFolder });
+            }
+            Step::New { after, .. } => {
+                operations
+                    .push(Operation::Delete { path: self.there(&at)?, only: Deletion::Unchanged(*after) });
+            }
+            Step::Link { .. } => {
+                operations.push(Operation::Delete { path: self.there(&at)?, only: Deletion::Entry });
+            }
+            Step::Moved { to, .. } => {
+                let path = self.there(&self.place(&self.change, to)?)?;
+                operations.push(Operation::Move { path, to: self.path(&self.again(&at)) });
+            }
+            Step::Deleted { entries, .. } => {
+                let now = self.again(&at);
+                for (rest, entry) in entries {
+                    let inner = |(number, folder): &Place| match &rest[..] {
+                        [] => (*number, folder.clone()),
+                        rest => (*number, folder.join(OsStr::from_bytes(rest))),
+                    };
+                    if let KeptEntry::Folder { .. } = entry {
+                        self.again.insert(inner(&at), inner(&now));
+                    }
+                    let (path, entry) = (self.path(&inner(&now)), entry.clone());
+                    operations.push(Operation::Restore { path, entry });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The path of what was at this place after the change.
+    fn there(&self, place: &Place) -> Result<FilePath> {
+        let now = self.now(place.clone());
+        now.place.map(|place| self.path(&place)).map_err(|by| self.gone(place, by))
+    }
+
+    /// Where an entry will be that had this place: in its folder, wherever that is now.
+    fn again(&self, place: &Place) -> Place {
+        let (number, path) = place;
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let (Some(parent), Some(name)) = (parent, path.file_name()) else { return place.clone() };
+        let parent = (*number, parent.to_owned());
+        let now = self.again.get(&parent).cloned().or_else(|| self.now(parent).place.ok());
+        now.map_or_else(|| place.clone(), |(number, parent)| (number, parent.join(name)))
+    }
+
+    /// Where the entry is that was at this place after the change.
+    fn now(&self, mut place: Place) -> Now {
+        let (mut files, mut later) = (Vec::new(), self.later.iter());
+        'changes: while let Some((number, change)) = later.next() {
+            let is_there =
+                |known: &journal::Place| self.place(change, known).is_ok_and(|known| known == place);
+            files.extend(
+                change.files.iter().find(|file| is_there(&file.from)).map(|file| (*number, file.clone())),
+            );
+            for step in &change.steps {
+                let below = |known: &journal::Place| {
+                    let known = self.place(change, known).ok().filter(|known| known.0 == place.0)?;
+                    place.1.strip_prefix(&known.1).ok().map(Path::to_owned)
+                };
+                match step {
+                    Step::Moved { from, to, .. } => {
+                        let moved = below(from).and_then(|rest| Some((rest, self.place(change, to).ok()?)));
+                        if let Some((rest, to)) = moved {
+                            place = (to.0, if rest == Path::new("") { to.1 } else { to.1.join(rest) });
+                        }
+                    }
+                    Step::Deleted { at, .. } if below(at).is_some() => {
+                        // It is there again behind the change that took this one back.
+                        match later.find(|(_, later)| later.undoes == Some(*number)) {
+                            Some(_) => continue 'changes,
+                            None => return Now { place: Err(*number), files },
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Now { place: Ok(place), files }
+    }
+
+    /// The place in the served folders of one that `change` names.
+    fn place(&self, change: &Change, place: &journal::Place) -> Result<Place> {
+        let root = change.roots.get(place.root).map_or(&b""[..], Vec::as_slice);
+        let mut roots = self.workspace.folders.roots().iter();
+        let number = roots.position(|served| served.path().as_os_str().as_bytes() == root);
+        let not_served = || {
+            let root = shown_line(root);
+            refused("change", &format!("it also changed files in {root}, which this server does not serve"))
+        };
+        Ok((number.ok_or_else(not_served)?, OsStr::from_bytes(&place.path).into()))
+    }
+
+    fn path(&self, (number, below): &Place) -> FilePath {
+        FilePath::known(*number, &shown_line(below.as_os_str().as_bytes()))
+    }
+
+    fn gone(&self, place: &Place, by: ChangeNumber) -> Error {
+        refused(
+            self.path(place).sent(),
+            &format!("it was deleted since, by c{by}; `undo` of c{by} brings it back"),
+        )
+    }
+}
+
+fn options() -> ChangeOptions {
+    ChangeOptions { any_bytes: true, makes_any_bytes: true, any_size: true, ..ChangeOptions::default() }
+}
+
+fn refused(at: &str, problem: &str) -> Error {
+    Error::InvalidArguments { at: at.into(), problem: problem.into() }
+}
+
+/// What an error says of lines that have changed since, with both sides.
+fn told(conflict: &Conflict, by: Option<ChangeNumber>, now: &[u8]) -> String {
+    let by = by.map_or("another program".to_owned(), |by| format!("c{by}"));
+    let start = text::lines::char_boundary(now, conflict.at.start.min(now.len()));
+    let end = conflict.at.end.clamp(start, now.len());
+    let from = memchr::memrchr(b'\n', &now[..start]).map_or(0, |feed| feed + 1);
+    let to = memchr::memchr(b'\n', &now[end..]).map_or(now.len(), |feed| end + feed);
+    let line = memchr::memchr_iter(b'\n', &now[..from]).count() + 1;
+    let (old, new) = &conflict.sides;
+    format!(
+        "its lines were changed since by {by}. The change had put {} in the place of {}; about there, at line {line}, is {} now",
+        quoted(new),
+        quoted(old),
+        quoted(&now[from..to])
+    )
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    match bytes {
+        [] => "nothing".into(),
+        bytes if bytes.len() > MOST_SHOWN => {
+            format!(
+                "{:?} …",
+                String::from_utf8_lossy(&bytes[..text::lines::char_boundary(bytes, MOST_SHOWN)])
+            )
+        }
+        bytes => format!("{:?}", String::from_utf8_lossy(bytes)),
+    }
+}

@@ -1,0 +1,179 @@
+//! The lines that a change touched, as they can be found again in a text that has changed since.
+//!
+//! A hunk keeps the bytes that were replaced, and hashes of its lines and of the lines around: few bytes, whatever the length of
+//! the file.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::hash;
+use serde::{Deserialize, Serialize};
+use text::splice::EditPlan;
+
+/// The most places in a text that are looked at for one hunk. Beyond, its lines are not unique.
+const MOST_CANDIDATES: usize = 1_000;
+
+/// Lines that a change made, with what they were made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The bytes in the new text that hold all of these lines. Empty if lines were only removed.
+    pub at: Range<usize>,
+    /// [`hash`] of these bytes.
+    pub hash: u64,
+    /// The line before, and the line behind.
+    pub around: [Neighbour; 2],
+    /// Whether the new text had these lines, between these neighbours, once.
+    pub is_unique: bool,
+    /// What was replaced in these lines, in order.
+    pub replaced: Vec<Replaced>,
+}
+
+/// A replacement: where, and by what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Where the new bytes begin, in bytes behind the start of the hunk.
+    pub start: usize,
+    /// The bytes before.
+    pub old: Vec<u8>,
+    /// The bytes after.
+    pub new: Vec<u8>,
+}
+
+/// A line beside a hunk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Neighbour {
+    /// Its length in bytes; 0 at the border of the text.
+    pub len: usize,
+    /// The lower half of its [`hash`].
+    pub hash: u32,
+}
+
+impl Neighbour {
+    fn of(line: &[u8]) -> Neighbour {
+        Neighbour { len: line.len(), hash: hash(line) as u32 }
+    }
+}
+
+impl Hunk {
+    /// These lines and their neighbours in the new text.
+    pub(crate) fn region(&self) -> Range<usize> {
+        let [before, behind] = self.around;
+        self.at.start.saturating_sub(before.len)..self.at.end.saturating_add(behind.len)
+    }
+
+    /// Whether the text begins with these lines, and whether it ends with them.
+    pub(crate) fn is_at_border(&self) -> [bool; 2] {
+        self.around.map(|neighbour| neighbour.len == 0)
+    }
+}
+
+/// Each change of `plan` as a hunk of its own bytes, which is not found by its lines.
+pub(super) fn by_bytes(plan: &EditPlan, old: &[u8]) -> Vec<Hunk> {
+    let hunk = |(at, replaced)| Hunk {
+        at,
+        hash: 0,
+        around: [Neighbour::default(); 2],
+        is_unique: false,
+        replaced: vec![replaced],
+    };
+    replacements(plan, old).map(hunk).collect()
+}
+
+/// The hunks of `plan`, which makes `new` of `old`. Changes of lines that touch are of one hunk.
+pub(super) fn of(plan: &EditPlan, old: &[u8], new: &[u8]) -> Vec<Hunk> {
+    let mut hunks = Vec::<Hunk>::new();
+    for (at, replaced) in replacements(plan, old) {
+        let lines = whole_lines(new, at.clone());
+        let (hash, around, is_unique) = (0, [Neighbour::default(); 2], false);
+        match hunks.last_mut() {
+            Some(last) if last.at.end >= lines.start => {
+                last.replaced.push(Replaced { start: at.start - last.at.start, ..replaced });
+                last.at.end = last.at.end.max(lines.end);
+            }
+            _ => {
+                let replaced = vec![Replaced { start: at.start - lines.start, ..replaced }];
+                hunks.push(Hunk { at: lines, hash, around, is_unique, replaced });
+            }
+        }
+    }
+    let lines = Lines::of(new);
+    for hunk in &mut hunks {
+        hunk.hash = hash(&new[hunk.at.clone()]);
+        hunk.around = [
+            Neighbour::of(&new[line_start(new, hunk.at.start.saturating_sub(1))..hunk.at.start]),
+            Neighbour::of(&new[hunk.at.end..line_end(new, hunk.at.end)]),
+        ];
+        hunk.is_unique = lines.find(hunk) == Some(hunk.at.start);
+    }
+    hunks
+}
+
+/// The changes of `plan`, with their bytes in the new text.
+fn replacements<'p>(
+    plan: &'p EditPlan,
+    old: &'p [u8],
+) -> impl Iterator<Item = (Range<usize>, Replaced)> + 'p {
+    let mut shift = 0_isize;
+    plan.splices().map(move |splice| {
+        let start = splice.at.start.saturating_add_signed(shift);
+        shift += splice.text.len() as isize - splice.at.len() as isize;
+        let (old, new) = (old[splice.at].to_vec(), splice.text.to_vec());
+        (start..start + new.len(), Replaced { start: 0, old, new })
+    })
+}
+
+/// The range of the whole lines that `range` touches. Between two lines it touches none.
+fn whole_lines(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let start = line_start(text, range.start);
+    let is_whole = match range.is_empty() {
+        true => start == range.start,
+        false => text[..range.end].ends_with(b"\n"),
+    };
+    start..if is_whole { range.end } else { line_end(text, range.end) }
+}
+
+/// The start of the line in which `at` is, or which begins there.
+fn line_start(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1)
+}
+
+/// The end of the line in which `at` is, behind its break.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed + 1)
+}
+
+/// The lines of a text, by what they say.
+pub(super) struct Lines<'t> {
+    text: &'t [u8],
+    /// The ends of all lines that are equal.
+    ends: HashMap<Neighbour, Vec<usize>>,
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn of(text: &'t [u8]) -> Lines<'t> {
+        let mut ends = HashMap::<Neighbour, Vec<usize>>::from([(Neighbour::of(b""), vec![0])]);
+        let mut start = 0;
+        while start < text.len() {
+            let end = line_end(text, start);
+            let known = ends.entry(Neighbour::of(&text[start..end])).or_default();
+            if known.len() <= MOST_CANDIDATES {
+                known.push(end);
+            }
+            start = end;
+        }
+        Lines { text, ends }
+    }
+
+    /// Where the lines of `hunk` are between their neighbours, if they are there once.
+    pub(super) fn find(&self, hunk: &Hunk) -> Option<usize> {
+        let [before, behind] = hunk.around;
+        let candidates = self.ends.get(&before).filter(|ends| ends.len() <= MOST_CANDIDATES)?;
+        let is_there = |start: usize| {
+            let end = start + hunk.at.len();
+            let Some(lines) = self.text.get(start..end) else { return false };
+            hash(lines) == hunk.hash && Neighbour::of(&self.text[end..line_end(self.text, end)]) == behind
+        };
+        let mut found = candidates.iter().copied().filter(|start| is_there(*start));
+        found.next().filter(|_| found.next().is_none())
+    }
+}

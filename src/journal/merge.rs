@@ -1,0 +1,103 @@
+//! Takes a change back out of a text that may have changed since.
+
+use std::ops::Range;
+
+use super::hunks::{Hunk, Lines};
+use super::{FileChange, hash};
+use text::splice::{EditPlan, Splice};
+
+/// Why a change cannot be taken back out of a text: its lines have changed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The bytes that the change had replaced in these lines, and those that it put there.
+    pub sides: (Vec<u8>, Vec<u8>),
+    /// Where the lines were in the text that the change made.
+    pub at: Range<usize>,
+    /// Which of the later changes has changed them, by its index. `None`: another program.
+    pub by: Option<usize>,
+}
+
+/// The plan that takes `change` back out of `now`, the content of its file. `later`: the changes of the same file since, in order.
+/// What was changed in other lines since stays.
+pub fn undo_plan(
+    change: &FileChange,
+    now: &[u8],
+    later: &[&FileChange],
+) -> Result<EditPlan<'static>, Conflict> {
+    let starts = match followed(change, hash(now), later) {
+        Some(starts) => starts?,
+        None => found(change, now)?,
+    };
+    let splices = change.hunks.iter().zip(starts).flat_map(|(hunk, start)| {
+        hunk.replaced.iter().map(move |replaced| {
+            let start = start + replaced.start;
+            Splice { at: start..start + replaced.new.len(), text: replaced.old.clone().into() }
+        })
+    });
+    // Hunks that were found are in order, and do not overlap.
+    EditPlan::new(splices.collect(), now).ok_or_else(|| conflict(change.hunks.first(), None))
+}
+
+/// Where the hunks are in the text with the hash `now`, if all changes since are known.
+fn followed(change: &FileChange, now: u64, later: &[&FileChange]) -> Option<Result<Vec<usize>, Conflict>> {
+    let mut regions: Vec<(Range<usize>, &Hunk)> =
+        change.hunks.iter().map(|hunk| (hunk.region(), hunk)).collect();
+    let (mut content, mut next, mut touched) = (change.after, 0, None);
+    while content != now {
+        // What was taken back since touched nothing.
+        let same = later[next..].iter().rposition(|later| later.before == content);
+        let at = next + same?;
+        let by = later[at];
+        for (region, hunk) in &mut regions {
+            match moved(region, hunk.is_at_border(), by) {
+                Some(start) => *region = start..start + region.len(),
+                None => touched = touched.or_else(|| Some(conflict(Some(*hunk), Some(at)))),
+            }
+        }
+        (content, next) = (by.after, at + 1);
+    }
+    let starts = regions.into_iter().map(|(region, hunk)| region.start + hunk.around[0].len);
+    Some(touched.map_or_else(|| Ok(starts.collect()), Err))
+}
+
+/// Where a region starts behind a later change. `None` if that touches it. `at_border`: whether the text begins with the region, and
+/// whether it ends with it: what is put in there touches it.
+fn moved(region: &Range<usize>, at_border: [bool; 2], by: &FileChange) -> Option<usize> {
+    let [begins, ends] = at_border;
+    let mut shift = 0_isize;
+    for hunk in &by.hunks {
+        for replaced in &hunk.replaced {
+            let start = (hunk.at.start + replaced.start).saturating_add_signed(-shift);
+            let end = start + replaced.old.len();
+            if start > region.end || start == region.end && !ends {
+                return Some(region.start.saturating_add_signed(shift));
+            }
+            if end > region.start || begins {
+                return None;
+            }
+            shift += replaced.new.len() as isize - replaced.old.len() as isize;
+        }
+    }
+    Some(region.start.saturating_add_signed(shift))
+}
+
+/// Where the hunks are, found by their lines.
+fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
+    let lines = Lines::of(now);
+    let mut end = 0;
+    let start_of = |hunk: &Hunk| {
+        let start = lines.find(hunk).filter(|start| hunk.is_unique && *start >= end);
+        let start = start.ok_or_else(|| conflict(Some(hunk), None))?;
+        end = start + hunk.at.len();
+        Ok(start)
+    };
+    change.hunks.iter().map(start_of).collect()
+}
+
+fn conflict(hunk: Option<&Hunk>, by: Option<usize>) -> Conflict {
+    let Some(hunk) = hunk else { return Conflict { sides: Default::default(), at: 0..0, by } };
+    let joined = |side: fn(&super::Replaced) -> &Vec<u8>| {
+        hunk.replaced.iter().flat_map(|replaced| side(replaced).iter().copied()).collect()
+    };
+    Conflict { sides: (joined(|one| &one.old), joined(|one| &one.new)), at: hunk.at.clone(), by }
+}

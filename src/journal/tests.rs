@@ -1,0 +1,213 @@
+//! Changes are read as they were written, and taken back as a merge by lines would.
+
+use proptest::prelude::*;
+
+use super::*;
+use text::splice::{EditPlan, Splice};
+
+/// The change that makes `new` of `old`: lines that differ are replaced, found by a plain comparison.
+fn change(old: &str, new: &str) -> FileChange {
+    FileChange::of(&plan(old, new), old.as_bytes())
+}
+
+fn plan(old: &str, new: &str) -> EditPlan<'static> {
+    let (a, b): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let (mut splices, mut at) = (Vec::new(), 0);
+    for (was, becomes) in pairs(&a, &b) {
+        let (gone, text) = (was.concat(), becomes.concat());
+        if gone != text {
+            splices.push(Splice { at: at..at + gone.len(), text: text.into_bytes().into() });
+        }
+        at += gone.len();
+    }
+    EditPlan::new(splices, old.as_bytes()).unwrap()
+}
+
+/// Lines of both sides in turn: equal ones, and ones that differ. The longest common subsequence, by the table.
+fn pairs<'t>(a: &'t [&'t str], b: &'t [&'t str]) -> Vec<(&'t [&'t str], &'t [&'t str])> {
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            table[i][j] =
+                if a[i] == b[j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
+        }
+    }
+    let (mut i, mut j, mut all) = (0, 0, Vec::new());
+    while i < a.len() || j < b.len() {
+        let (from, to) = (i, j);
+        while i < a.len() && j < b.len() && a[i] == b[j] {
+            (i, j) = (i + 1, j + 1);
+        }
+        all.push((&a[from..i], &b[to..j]));
+        let (from, to) = (i, j);
+        while (i < a.len() || j < b.len()) && !(i < a.len() && j < b.len() && a[i] == b[j]) {
+            if j == b.len() || i < a.len() && table[i + 1][j] >= table[i][j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        all.push((&a[from..i], &b[to..j]));
+    }
+    all
+}
+
+fn undone(change: &FileChange, now: &str, later: &[&FileChange]) -> Result<String, Conflict> {
+    let plan = undo_plan(change, now.as_bytes(), later)?;
+    let mut out = Vec::new();
+    plan.write_to(now.as_bytes(), &mut out).unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
+
+const OLD: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+#[test]
+fn a_change_is_taken_back_where_nothing_else_has_changed() {
+    for new in [
+        "",
+        "one\n",
+        "zero\none\ntwo\nthree\nfour\nfive\nsix\nseven\n",
+        "one\nTWO\nthree\nfour\nFIVE\nsix\nseven",
+    ] {
+        assert_eq!(undone(&change(OLD, new), new, &[]).as_deref(), Ok(OLD), "{new:?}");
+    }
+}
+
+#[test]
+fn what_others_changed_in_other_lines_stays() {
+    let first = change(OLD, "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n");
+    let now = "zero\none\ntwo\nTHREE\nfour\nfive\nSIX\nseven\n";
+    let kept = "zero\none\ntwo\nthree\nfour\nfive\nSIX\nseven\n";
+    assert_eq!(undone(&first, now, &[]).as_deref(), Ok(kept), "by another program");
+    let next = change("one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n", now);
+    assert_eq!(undone(&first, now, &[&next]).as_deref(), Ok(kept), "by a later change");
+}
+
+#[test]
+fn what_others_changed_in_these_lines_or_beside_them_is_a_conflict() {
+    let new = "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n";
+    let first = change(OLD, new);
+    for now in [
+        "one\ntwo\n3\nfour\nfive\nsix\nseven\n",
+        "one\n2\nTHREE\nfour\nfive\nsix\nseven\n",
+        "one\ntwo\nTHREE\nx\nfour\n",
+        "",
+    ] {
+        assert_eq!(undone(&first, now, &[]).unwrap_err().by, None, "{now:?}");
+        let conflict = undone(&first, now, &[&change(new, now)]).unwrap_err();
+        assert_eq!(
+            (conflict.by, conflict.sides),
+            (Some(0), (b"three\n".to_vec(), b"THREE\n".to_vec())),
+            "{now:?}"
+        );
+    }
+}
+
+#[test]
+fn lines_that_are_there_twice_are_not_guessed() {
+    let (old, new) = ("a\nb\nc\na\nc\n", "a\nb\nc\na\nb\nc\n");
+    let first = change(old, new);
+    assert_eq!(undone(&first, new, &[]).as_deref(), Ok(old));
+    assert!(undone(&first, &format!("x\n{new}"), &[]).is_err());
+    let known = change(new, &format!("x\n{new}"));
+    assert_eq!(undone(&first, &format!("x\n{new}"), &[&known]).as_deref(), Ok("x\na\nb\nc\na\nc\n"));
+}
+
+#[test]
+fn a_later_change_that_was_taken_back_is_none() {
+    let texts = [OLD, "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n", "one\ntwo\nx\nfour\n"];
+    let first = change(texts[0], texts[1]);
+    let (next, back) = (change(texts[1], texts[2]), change(texts[2], texts[1]));
+    let last = change(texts[1], "one\ntwo\nTHREE\nfour\nfive\nsix\n");
+    let now = "one\ntwo\nTHREE\nfour\nfive\nsix\n";
+    assert_eq!(
+        undone(&first, now, &[&next, &back, &last]).as_deref(),
+        Ok("one\ntwo\nthree\nfour\nfive\nsix\n")
+    );
+}
+
+#[test]
+fn what_is_put_in_at_a_border_touches_what_changed_there() {
+    let emptied = change("a\n", "");
+    assert!(undone(&emptied, "b\n", &[]).is_err() && undone(&emptied, "b\n", &[&change("", "b\n")]).is_err());
+    let last = change("a\nb\n", "a\nc\n");
+    assert!(undone(&last, "a\nc\nd\n", &[]).is_err());
+    assert!(undone(&last, "a\nc\nd\n", &[&change("a\nc\n", "a\nc\nd\n")]).is_err());
+}
+
+/// A three-way merge by lines: `None` where both sides have changed the same lines or lines that touch.
+fn merged(base: &str, one: &str, other: &str) -> Option<String> {
+    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let hunks = |side: &str| -> Vec<(usize, usize, String)> {
+        let side: Vec<&str> = side.split_inclusive('\n').collect();
+        let (mut at, mut hunks) = (0, Vec::new());
+        for (was, becomes) in pairs(&lines, &side) {
+            if was != becomes {
+                hunks.push((at, at + was.len(), becomes.concat()));
+            }
+            at += was.len();
+        }
+        hunks
+    };
+    let (one, other) = (hunks(one), hunks(other));
+    if one.iter().any(|a| other.iter().any(|b| a.0 <= b.1 && b.0 <= a.1)) {
+        return None;
+    }
+    let mut all = [one, other].concat();
+    all.sort();
+    let (mut out, mut at) = (String::new(), 0);
+    for (start, end, text) in all {
+        out += &lines[at..start].concat();
+        out += &text;
+        at = end;
+    }
+    Some(out + &lines[at..].concat())
+}
+
+/// Some of ten lines in order, each in one of two forms: which lines of two such texts are the same is no matter of taste.
+fn text() -> impl Strategy<Value = String> {
+    let line = |kind: (char, u8)| match kind {
+        (letter, 0) => format!("{letter}\n"),
+        (letter, 1) => format!("{}\n", letter.to_ascii_uppercase()),
+        _ => String::new(),
+    };
+    let kinds = proptest::collection::vec(0u8..4, 10);
+    kinds.prop_map(move |kinds| ('a'..='j').zip(kinds).map(line).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn taking_back_is_a_merge_by_lines_or_refused(old in text(), new in text(), now in text()) {
+        let (first, next) = (change(&old, &new), change(&new, &now));
+        let wanted = if now == new { Some(old) } else { merged(&new, &old, &now) };
+        prop_assert_eq!(undone(&first, &now, &[&next]).ok(), wanted.clone(), "the change since is known");
+        prop_assert_eq!(undone(&first, &now, &[]).ok(), wanted, "another program's");
+    }
+
+    #[test]
+    fn a_change_is_read_as_it_was_written(old in text(), new in text(), at in 0usize..400) {
+        let place = Place { root: 0, path: b"d/\xff".to_vec() };
+        let entries = vec![(vec![], KeptEntry::Folder { mode: 0o700 }), (b"x".to_vec(), KeptEntry::File { mode: 0o600, content: old.clone().into() })];
+        let whole = Change {
+            author: Author { client: "c".into(), session: "s".into() },
+            roots: vec![b"/r".to_vec()],
+            files: vec![change(&old, &new)],
+            steps: vec![
+                Step::Folder { at: place.clone() },
+                Step::Moved { from: place.clone(), to: place.clone(), id: (1, u64::MAX) },
+                Step::Deleted { at: place, entries, id: (0, 0), hidden: vec![] },
+            ],
+            undoes: Some(7),
+            ..Change::default()
+        };
+        let mut bytes = whole.to_bytes();
+        prop_assert_eq!(Change::from_bytes(&bytes), Ok(whole));
+        let at = at % bytes.len();
+        prop_assert_eq!(Change::from_bytes(&bytes[..at]), Err(Damaged));
+        bytes[at] ^= 1;
+        prop_assert_eq!(Change::from_bytes(&bytes), Err(Damaged));
+    }
+}

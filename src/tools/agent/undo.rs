@@ -1,0 +1,93 @@
+//! `undo`: takes a change back, as a change of its own (contract 20).
+
+use std::sync::Arc;
+
+use super::change_id::ChangeId;
+use super::changed::{self, Told};
+use crate::tools::arguments::{Request, Takes, arguments};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{JobChange, JobError, JobNote, JobOptions, Workspace};
+use folder::{Control, Error, FilePath, Result};
+use journal::Author;
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "undo",
+    title: "Undo Change",
+    description: "Take a change back, all or nothing; without arguments, your last one that is not undone. What was changed elsewhere \
+        since stays. Undo of an undo does it again. Example: {\"change\":\"c17\"}",
+    instructions: "",
+    takes: Takes::of::<UndoArguments>(),
+    output_schema: None,
+    writes: true,
+    destructive: true,
+    idempotent: false,
+    direct: false,
+};
+
+arguments! {
+    struct UndoArguments {
+        /// The change, as an answer named it
+        change as "change" or "id": Option<ChangeId>,
+        /// Only this file or folder
+        path: Option<FilePath>,
+        /// Only say what would change
+        dry_run as "dry_run" or "dryRun": bool = false,
+    }
+}
+
+/// A parsed call.
+#[derive(Debug)]
+struct Undo {
+    change: Option<ChangeId>,
+    path: Option<FilePath>,
+    dry_run: bool,
+    author: Arc<Author>,
+    limit: Option<usize>,
+}
+
+impl Request for UndoArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let UndoArguments { change, path, dry_run } = self;
+        let (author, limit) = (options.author.clone(), options.limit);
+        Ok(Box::new(Undo { change, path, dry_run, author, limit }))
+    }
+}
+
+impl Call for Undo {
+    fn file(&self) -> Option<&FilePath> {
+        self.path.as_ref()
+    }
+
+    fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        let number = match self.change {
+            Some(ChangeId(number)) => number,
+            None => self.last(workspace)?,
+        };
+        // What takes back a part can be taken back itself, and does not keep the rest from it.
+        let undoes = self.path.is_none().then_some(number);
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes };
+        let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
+        let told = |change: JobChange| Told::of(change, false);
+        let job = workspace.undo(number, self.path.as_ref(), options, control, told);
+        let job = job.map_err(JobError::first)?;
+        let verb = if self.dry_run { "Would undo" } else { "Undone" };
+        let summary = match job.told[..] {
+            [] => format!("Nothing changed: of c{number}, nothing is left to undo."),
+            _ => format!("{verb}: c{number}. {}", changed::summary(&job.told, self.dry_run)),
+        };
+        Ok(changed::told(summary, job, self.limit))
+    }
+}
+
+impl Undo {
+    /// The last change of the session.
+    fn last(&self, workspace: &Workspace) -> Result<u64> {
+        let refuse = |problem: &str| Error::InvalidArguments { at: "change".into(), problem: problem.into() };
+        let log = workspace.change_log();
+        let log = log.ok_or_else(|| refuse("there is no journal (--journal=off): nothing can be undone"))?;
+        let last = log.last_of(&self.author.session).map_err(|source| Error::WriteFailed { source })?;
+        last.ok_or_else(|| {
+            refuse("this session has made no change that is not undone; name an earlier one by its id, such as c17")
+        })
+    }
+}
