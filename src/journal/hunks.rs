@@ -169,7 +169,7 @@ impl<'t> Lines<'t> {
         let [before, behind] = hunk.around;
         let candidates = self.ends.get(&before).filter(|ends| ends.len() <= MOST_CANDIDATES)?;
         let is_there = |start: usize| {
-            let end = start + hunk.at.len();
+            let end = start.saturating_add(hunk.at.len());
             let Some(lines) = self.text.get(start..end) else { return false };
             hash(lines) == hunk.hash && Neighbour::of(&self.text[end..line_end(self.text, end)]) == behind
         };

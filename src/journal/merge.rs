@@ -30,8 +30,8 @@ pub fn undo_plan(
     };
     let splices = change.hunks.iter().zip(starts).flat_map(|(hunk, start)| {
         hunk.replaced.iter().map(move |replaced| {
-            let start = start + replaced.start;
-            Splice { at: start..start + replaced.new.len(), text: replaced.old.clone().into() }
+            let start = start.saturating_add(replaced.start);
+            Splice { at: start..start.saturating_add(replaced.new.len()), text: replaced.old.clone().into() }
         })
     });
     // Hunks that were found are in order, and do not overlap.
@@ -50,13 +50,13 @@ fn followed(change: &FileChange, now: u64, later: &[&FileChange]) -> Option<Resu
         let by = later[at];
         for (region, hunk) in &mut regions {
             match moved(region, hunk.is_at_border(), by) {
-                Some(start) => *region = start..start + region.len(),
+                Some(start) => *region = start..start.saturating_add(region.len()),
                 None => touched = touched.or_else(|| Some(conflict(Some(*hunk), Some(at)))),
             }
         }
         (content, next) = (by.after, at + 1);
     }
-    let starts = regions.into_iter().map(|(region, hunk)| region.start + hunk.around[0].len);
+    let starts = regions.into_iter().map(|(region, hunk)| region.start.saturating_add(hunk.around[0].len));
     Some(touched.map_or_else(|| Ok(starts.collect()), Err))
 }
 
@@ -67,8 +67,8 @@ fn moved(region: &Range<usize>, at_border: [bool; 2], by: &FileChange) -> Option
     let mut shift = 0_isize;
     for hunk in &by.hunks {
         for replaced in &hunk.replaced {
-            let start = (hunk.at.start + replaced.start).saturating_add_signed(-shift);
-            let end = start + replaced.old.len();
+            let start = hunk.at.start.saturating_add(replaced.start).saturating_add_signed(-shift);
+            let end = start.saturating_add(replaced.old.len());
             if start > region.end || start == region.end && !ends {
                 return Some(region.start.saturating_add_signed(shift));
             }
@@ -88,7 +88,7 @@ fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
     let start_of = |hunk: &Hunk| {
         let start = lines.find(hunk).filter(|start| hunk.is_unique && *start >= end);
         let start = start.ok_or_else(|| conflict(Some(hunk), None))?;
-        end = start + hunk.at.len();
+        end = start.saturating_add(hunk.at.len());
         Ok(start)
     };
     change.hunks.iter().map(start_of).collect()
