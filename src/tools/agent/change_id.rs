@@ -20,7 +20,7 @@ impl Argument for ChangeId {
     }
 
     fn schema(out: &mut String) {
-        out.push_str(r#"{"type":"string"}"#);
+        String::schema(out);
     }
 
     fn read(value: &Value) -> Result<ChangeId> {

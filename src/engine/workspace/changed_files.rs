@@ -1,0 +1,175 @@
+//! What changes of the journal have made of each file, all of them together (contract 20).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Workspace;
+use crate::change_log::ChangeNumber;
+use folder::{Control, Error, FilePath, Result};
+use journal::{Change, FileChange, Step};
+use sys::ffi::OsStrExt;
+use text::shown::shown_line;
+
+/// Where an entry is: the number of its served folder, and its path below that.
+type Place = (usize, PathBuf);
+
+/// What has become of a file or folder.
+#[derive(Debug)]
+pub struct ChangedFile {
+    /// Where it is now, or was when it was deleted. Of several served folders, an absolute path.
+    pub path: String,
+    /// Where it was first, if that is another place. `None`: it is new.
+    pub was: Option<String>,
+    /// Whether it was deleted.
+    pub is_deleted: bool,
+    /// The changes that changed it, in order.
+    pub changes: Vec<ChangeNumber>,
+    /// Whether another program has changed its content since the first of them.
+    pub by_others: bool,
+    /// Its content before the first change, and now. `None`: its content did not change, or that before is not known.
+    pub contents: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// An entry on its way through the changes.
+#[derive(Debug, Default, Clone)]
+struct Track {
+    /// Its first place. `None`: it is new.
+    was: Option<Place>,
+    is_deleted: bool,
+    changes: Vec<ChangeNumber>,
+    files: Vec<FileChange>,
+    /// The hash of its content when it was made.
+    made: Option<u64>,
+}
+
+impl Workspace {
+    /// What these changes, in order, have made of each file; by paths. Those that are gone again are left out.
+    pub fn changed_files(
+        &self,
+        changes: &[(ChangeNumber, Change)],
+        control: &Control,
+    ) -> Result<Vec<ChangedFile>> {
+        let mut tracks = BTreeMap::<Place, Track>::new();
+        let mut gone = Vec::new();
+        for (number, change) in changes {
+            control.check()?;
+            self.follow(*number, change, &mut tracks, &mut gone);
+        }
+        let all = tracks.into_iter().chain(gone).filter(|(_, track)| track.was.is_some() || !track.is_deleted);
+        let mut files: Vec<ChangedFile> =
+            all.map(|(place, track)| self.changed_file(place, track, control)).collect::<Result<_>>()?;
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(files)
+    }
+
+    fn follow(
+        &self,
+        number: ChangeNumber,
+        change: &Change,
+        tracks: &mut BTreeMap<Place, Track>,
+        gone: &mut Vec<(Place, Track)>,
+    ) {
+        let place = |place: &journal::Place| self.served_place(change, place);
+        for file in &change.files {
+            let Some(at) = place(&file.from) else { continue };
+            let known = Track { was: Some(at.clone()), ..Track::default() };
+            let track = tracks.entry(at).or_insert(known);
+            track.note(number);
+            track.files.push(file.clone());
+        }
+        for step in &change.steps {
+            match step {
+                Step::Folder { .. } => {}
+                Step::New { at, .. } | Step::Link { at, .. } => {
+                    let made = if let Step::New { after, .. } = step { Some(*after) } else { None };
+                    let Some(at) = place(at) else { continue };
+                    // What was deleted at this place before has come back.
+                    let was = gone.iter().rposition(|(known, _)| *known == at).map(|known| gone.remove(known).1);
+                    let mut track = was.unwrap_or_default();
+                    (track.is_deleted, track.made) = (false, made);
+                    track.note(number);
+                    tracks.insert(at, track);
+                }
+                Step::Moved { from, to, .. } => {
+                    let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
+                    let known = Track { was: Some(from.clone()), ..Track::default() };
+                    tracks.entry(from.clone()).or_insert(known).note(number);
+                    for (old, track) in below(tracks, &from) {
+                        let rest = old.1.strip_prefix(&from.1).unwrap_or(Path::new(""));
+                        let new = if rest == Path::new("") { to.1.clone() } else { to.1.join(rest) };
+                        tracks.insert((to.0, new), track);
+                    }
+                }
+                Step::Deleted { at, .. } => {
+                    let Some(at) = place(at) else { continue };
+                    let known = Track { was: Some(at.clone()), ..Track::default() };
+                    tracks.entry(at.clone()).or_insert(known).note(number);
+                    for (old, track) in below(tracks, &at) {
+                        gone.push((old, Track { is_deleted: true, ..track }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The place in the served folders. `None`: its folder is not served.
+    pub(super) fn served_place(&self, change: &Change, place: &journal::Place) -> Option<Place> {
+        let root = change.roots.get(place.root)?;
+        let mut roots = self.folders.roots().iter();
+        let number = roots.position(|served| served.path().as_os_str().as_bytes() == &root[..])?;
+        Some((number, PathBuf::from(std::ffi::OsStr::from_bytes(&place.path))))
+    }
+
+    fn changed_file(&self, place: Place, track: Track, control: &Control) -> Result<ChangedFile> {
+        let Track { was, is_deleted, changes, files, made } = track;
+        let path = self.told(&place);
+        let was = was.map(|was| self.told(&was));
+        let (mut by_others, mut contents) = (false, None);
+        let now = if is_deleted || files.is_empty() && made.is_none() { None } else { self.now(&place, control)? };
+        if let Some(now) = now {
+            let last = files.last().map(|file| file.after).or(made);
+            by_others = last.is_some_and(|last| last != journal::hash(&now))
+                || files.windows(2).any(|pair| pair[0].after != pair[1].before);
+            contents = before(&files, &now).filter(|before| *before != now).map(|before| (before, now));
+        }
+        Ok(ChangedFile { path, was, is_deleted, changes, by_others, contents })
+    }
+
+    /// The content of a file now. `None`: there is none that can be read whole.
+    fn now(&self, (number, below): &Place, control: &Control) -> Result<Option<Vec<u8>>> {
+        let path = FilePath::known(*number, &shown_line(below.as_os_str().as_bytes()));
+        match self.read_any_bytes(&path, control) {
+            Ok((excerpt, _)) => Ok(Some(excerpt.bytes().to_vec())),
+            Err(error @ (Error::TimedOut | Error::Cancelled)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+impl Track {
+    fn note(&mut self, number: ChangeNumber) {
+        if self.changes.last() != Some(&number) {
+            self.changes.push(number);
+        }
+    }
+}
+
+/// Takes the tracks at a place and below it.
+fn below(tracks: &mut BTreeMap<Place, Track>, place: &Place) -> Vec<(Place, Track)> {
+    let is_below = |known: &&Place| known.0 == place.0 && known.1.starts_with(&place.1);
+    let places: Vec<Place> = tracks.keys().filter(is_below).cloned().collect();
+    places.into_iter().filter_map(|place| tracks.remove_entry(&place)).collect()
+}
+
+/// The content before these changes. `None`: what others have changed since cannot be told from it.
+fn before(files: &[FileChange], now: &[u8]) -> Option<Vec<u8>> {
+    let mut text = now.to_vec();
+    for file in files.iter().rev() {
+        let plan = journal::undo_plan(file, &text, &[]).ok()?;
+        let mut older = Vec::with_capacity(plan.len_after(text.len()));
+        // A write to memory cannot fail.
+        let _ = plan.write_to(&text, &mut older);
+        text = older;
+    }
+    Some(text)
+}
