@@ -8,14 +8,25 @@ mod forms;
 mod paths;
 
 /// The crates beside the server's, by their folders.
-const CRATES: [&str; 9] =
-    ["analyzer", "analyzer_wire", "engine", "folder", "search", "switches", "sys", "text", "toolkit"];
+const CRATES: [&str; 10] = [
+    "analyzer",
+    "analyzer_wire",
+    "engine",
+    "folder",
+    "journal",
+    "search",
+    "switches",
+    "sys",
+    "text",
+    "toolkit",
+];
 
 const LAYERS: [&str; 5] = ["tools", "protocol", "exec", "transport", "cli"];
 
 /// The words and the paths that must not be in a crate or layer.
-const UNKNOWN: [(&str, &[&str]); 6] = [
+const UNKNOWN: [(&str, &[&str]); 7] = [
     ("text", &["std::fs", "std::time"]),
+    ("journal", &["std::fs", "std::time", "std::thread"]),
     ("search", &["std::fs", "std::time", "std::thread"]),
     // A process that the engine does not start is taken for an orphan by the first process of a container.
     ("toolkit", &[".spawn()"]),

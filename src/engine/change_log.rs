@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use folder::fs::private::PrivateFolder;
 use journal::Change;
@@ -29,6 +30,8 @@ pub struct ChangeLog {
     max_bytes: u64,
     /// The last number that was seen.
     last: Mutex<ChangeNumber>,
+    /// When the server started, in milliseconds since 1970.
+    started_ms: u64,
 }
 
 /// The changes of one served folder.
@@ -65,7 +68,31 @@ impl ChangeLog {
             opened: OnceLock::new(),
             bytes: Mutex::default(),
         };
-        ChangeLog { folders: served.map(of).collect(), max_bytes, last: Mutex::default() }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started_ms = now.as_millis() as u64;
+        ChangeLog { folders: served.map(of).collect(), max_bytes, last: Mutex::default(), started_ms }
+    }
+
+    /// When the server started, in milliseconds since 1970.
+    pub fn started_ms(&self) -> u64 {
+        self.started_ms
+    }
+
+    /// The last changes, in order: all behind the last one that is not `wanted`.
+    pub fn since(
+        &self,
+        wanted: impl Fn(ChangeNumber, &Change) -> bool,
+    ) -> io::Result<Vec<(ChangeNumber, Change)>> {
+        let mut changes = Vec::new();
+        for number in self.numbers()?.into_iter().rev() {
+            match self.read(number)? {
+                Some(change) if wanted(number, &change) => changes.push((number, change)),
+                Some(_) => break,
+                None => {}
+            }
+        }
+        changes.reverse();
+        Ok(changes)
     }
 
     /// How many bytes of changes are kept of one folder.

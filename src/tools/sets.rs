@@ -130,7 +130,7 @@ pub static SETS: &[Set] = &[
         limited: true,
         codes: Codes::Files,
         instructions: "Jobs over many files. Paths are relative to a served folder, or absolute and in one.",
-        tools: &[&agent::edit::TOOL, &agent::undo::TOOL],
+        tools: &[&agent::edit::TOOL, &agent::changes::TOOL, &agent::undo::TOOL],
     },
     #[cfg(feature = "toolkit")]
     Set {

@@ -1,5 +1,6 @@
 //! The set `agent`: jobs over many files (contract 19).
 
+mod changes; // what has changed, and who changed it
 mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod faults; // faults of the system in the middle of a job

@@ -55,7 +55,8 @@ impl Workspace {
             control.check()?;
             self.follow(*number, change, &mut tracks, &mut gone);
         }
-        let all = tracks.into_iter().chain(gone).filter(|(_, track)| track.was.is_some() || !track.is_deleted);
+        let all =
+            tracks.into_iter().chain(gone).filter(|(_, track)| track.was.is_some() || !track.is_deleted);
         let mut files: Vec<ChangedFile> =
             all.map(|(place, track)| self.changed_file(place, track, control)).collect::<Result<_>>()?;
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -84,7 +85,8 @@ impl Workspace {
                     let made = if let Step::New { after, .. } = step { Some(*after) } else { None };
                     let Some(at) = place(at) else { continue };
                     // What was deleted at this place before has come back.
-                    let was = gone.iter().rposition(|(known, _)| *known == at).map(|known| gone.remove(known).1);
+                    let was =
+                        gone.iter().rposition(|(known, _)| *known == at).map(|known| gone.remove(known).1);
                     let mut track = was.unwrap_or_default();
                     (track.is_deleted, track.made) = (false, made);
                     track.note(number);
@@ -125,7 +127,8 @@ impl Workspace {
         let path = self.told(&place);
         let was = was.map(|was| self.told(&was));
         let (mut by_others, mut contents) = (false, None);
-        let now = if is_deleted || files.is_empty() && made.is_none() { None } else { self.now(&place, control)? };
+        let now =
+            if is_deleted || files.is_empty() && made.is_none() { None } else { self.now(&place, control)? };
         if let Some(now) = now {
             let last = files.last().map(|file| file.after).or(made);
             by_others = last.is_some_and(|last| last != journal::hash(&now))
@@ -138,7 +141,7 @@ impl Workspace {
     /// The content of a file now. `None`: there is none that can be read whole.
     fn now(&self, (number, below): &Place, control: &Control) -> Result<Option<Vec<u8>>> {
         let path = FilePath::known(*number, &shown_line(below.as_os_str().as_bytes()));
-        match self.read_any_bytes(&path, control) {
+        match self.read_bytes(&path, control) {
             Ok((excerpt, _)) => Ok(Some(excerpt.bytes().to_vec())),
             Err(error @ (Error::TimedOut | Error::Cancelled)) => Err(error),
             Err(_) => Ok(None),

@@ -29,6 +29,7 @@ use sys::io::Errno;
 use text::budget::Budget;
 
 mod change;
+mod changed_files;
 mod commands;
 mod counts;
 mod create;
@@ -62,6 +63,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
+pub use changed_files::ChangedFile;
 pub use counts::WorkspaceCounts;
 pub use create::NewFile;
 pub use each_line::{LineSink, LinesRead};

@@ -219,14 +219,10 @@ impl History<'_> {
 
     /// The place in the served folders of one that `change` names.
     fn place(&self, change: &Change, place: &journal::Place) -> Result<Place> {
-        let root = change.roots.get(place.root).map_or(&b""[..], Vec::as_slice);
-        let mut roots = self.workspace.folders.roots().iter();
-        let number = roots.position(|served| served.path().as_os_str().as_bytes() == root);
-        let not_served = || {
-            let root = shown_line(root);
+        self.workspace.served_place(change, place).ok_or_else(|| {
+            let root = shown_line(change.roots.get(place.root).map_or(&b""[..], Vec::as_slice));
             refused("change", &format!("it also changed files in {root}, which this server does not serve"))
-        };
-        Ok((number.ok_or_else(not_served)?, OsStr::from_bytes(&place.path).into()))
+        })
     }
 
     fn path(&self, (number, below): &Place) -> FilePath {

@@ -66,7 +66,7 @@ impl Told {
             }
             JobChange::Content { path, is_new: false, old, plan } => {
                 let ranges = ranges(old, plan);
-                let diff = with_diff.then(|| diff(path, old, plan));
+                let diff = with_diff.then(|| hunks(path, old, plan));
                 let (lines, what) = (shown_lines(old, plan, &ranges), told_ranges(&ranges));
                 Told { path: path.into(), places: plan.count(), is_file: true, what, lines, diff }
             }
@@ -165,7 +165,7 @@ fn push_sums(text: &mut String, told: &[Told]) {
 }
 
 /// Cuts a text that is longer than answers may be at the end of a line, and says so.
-fn cut(text: &mut String, limit: Option<usize>) {
+pub(super) fn cut(text: &mut String, limit: Option<usize>) {
     let most = within_tokens(text.as_bytes(), MAX_TOKENS).min(limit.unwrap_or(usize::MAX));
     if text.len() <= most {
         return;
@@ -254,7 +254,7 @@ fn told_ranges(ranges: &[Lines]) -> String {
 }
 
 /// The hunks of the diff.
-fn diff(path: &str, old: &[u8], plan: &EditPlan) -> String {
+pub(super) fn hunks(path: &str, old: &[u8], plan: &EditPlan) -> String {
     let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, MAX_DIFF) else {
         return "[The text is not UTF-8: no diff is shown]".into();
     };

@@ -1,5 +1,6 @@
 //! The set `agent`: a job over many files in few calls (contract 19).
 
+pub(super) mod changes;
 pub(super) mod edit;
 pub(super) mod undo;
 

@@ -268,7 +268,7 @@ impl Workspace {
     }
 
     /// A place as answers name it.
-    fn told(&self, (number, below): &Place) -> String {
+    pub(super) fn told(&self, (number, below): &Place) -> String {
         let below = below.to_string_lossy();
         match self.folders.roots().len() {
             1 => shown_line(below.as_bytes()).into_owned(),

@@ -1,0 +1,205 @@
+//! `changes`: what has changed, and who changed it (contract 20).
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::change_id::ChangeId;
+use super::changed::{cut, hunks};
+use crate::tools::arguments::{Argument, Keyword, Request, Takes, Value, arguments};
+use crate::tools::balance::several;
+use crate::tools::limited::content;
+use crate::tools::timestamp::{parse_timestamp, timestamp};
+use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
+use folder::{Control, Error, FilePath, Result};
+use journal::{Author, Change};
+use text::splice::{EditPlan, Splice};
+
+pub(crate) static TOOL: Tool = Tool {
+    name: "changes",
+    title: "Show Changes",
+    description: "What has changed since the session began, a change or a time, by whom: a line a change, then a diff of each file. \
+        Example: {\"since\":\"2h\",\"path\":\"src\"}",
+    instructions: "",
+    takes: Takes::of::<ChangesArguments>(),
+    output_schema: None,
+    writes: false,
+    destructive: false,
+    idempotent: true,
+    direct: false,
+};
+
+arguments! {
+    struct ChangesArguments {
+        /// A change (c17: what came after it), a time (RFC 3339) or an age (10m, 2h, 3d); absent: the session
+        since: Option<Since>,
+        /// Only this file or folder
+        path: Option<FilePath>,
+        /// me: this session's alone
+        by: Option<Who>,
+        /// Show diffs
+        diff: bool = true,
+    }
+}
+
+/// Whose changes are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Me,
+    All,
+}
+
+impl Keyword for Who {
+    const WORDS: &'static [(&'static str, Who)] = &[("all", Who::All), ("me", Who::Me)];
+}
+
+/// From when on changes are shown.
+#[derive(Debug, Clone, Copy)]
+enum Since {
+    /// Behind this change.
+    Change(ChangeNumber),
+    /// From so many milliseconds since 1970 on.
+    Time(u64),
+    /// From so many milliseconds ago on.
+    Age(u64),
+}
+
+impl Since {
+    fn parse(text: &str) -> Option<Since> {
+        let text = text.trim();
+        let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+        let age = units.iter().find_map(|(unit, ms)| {
+            text.strip_suffix(unit)?.trim().parse::<u64>().ok()?.checked_mul(*ms).map(Since::Age)
+        });
+        let change = || ChangeId::parse(text).map(|ChangeId(number)| Since::Change(number));
+        let time = || parse_timestamp(text).map(|ms| Since::Time(u64::try_from(ms).unwrap_or(0)));
+        age.or_else(change).or_else(time)
+    }
+}
+
+impl Argument for Since {
+    fn expected() -> String {
+        "the id of a change such as c17, a time such as 2026-01-31T12:00:00Z, or an age such as 10m, 2h or 3d"
+            .into()
+    }
+
+    fn schema(out: &mut String) {
+        String::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Since> {
+        Since::parse(&value.string()?).ok_or_else(|| value.wrong(&Since::expected()))
+    }
+}
+
+/// A parsed call.
+#[derive(Debug)]
+struct Changes {
+    since: Option<Since>,
+    path: Option<FilePath>,
+    by_me: bool,
+    with_diff: bool,
+    author: Arc<Author>,
+    limit: Option<usize>,
+}
+
+impl Request for ChangesArguments {
+    fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let ChangesArguments { since, path, by, diff: with_diff } = self;
+        let by_me = by == Some(Who::Me);
+        let (author, limit) = (options.author.clone(), options.limit);
+        Ok(Box::new(Changes { since, path, by_me, with_diff, author, limit }))
+    }
+}
+
+impl Call for Changes {
+    fn file(&self) -> Option<&FilePath> {
+        self.path.as_ref()
+    }
+
+    fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        let log = workspace.change_log().ok_or_else(|| Error::InvalidArguments {
+            at: "since".into(),
+            problem: "there is no journal (--journal=off): what has changed is not known".into(),
+        })?;
+        let mut changes = self.wanted(log).map_err(|source| Error::WriteFailed { source })?;
+        if self.by_me {
+            changes.retain(|(_, change)| change.author.session == self.author.session);
+        }
+        let mut files = workspace.changed_files(&changes, control)?;
+        files.retain(|file| self.is_wanted(file));
+        changes.retain(|(number, _)| files.iter().any(|file| file.changes.contains(number)));
+        let mut text = match (files.len(), changes.len()) {
+            (0, _) => "Nothing has changed.".to_owned(),
+            (files, changes) => {
+                format!("{} in {}", several(changes as u64, "change"), several(files as u64, "file"))
+            }
+        };
+        changes.iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
+        files.iter().for_each(|file| self.push_file(&mut text, file));
+        cut(&mut text, self.limit);
+        Ok(content(text, OutputKinds { text: true, data: false }))
+    }
+}
+
+impl Changes {
+    fn wanted(&self, log: &ChangeLog) -> std::io::Result<Vec<(ChangeNumber, Change)>> {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let from = match self.since {
+            Some(Since::Change(number)) => return log.since(|later, _| later > number),
+            Some(Since::Time(ms)) => ms,
+            Some(Since::Age(ms)) => (now.as_millis() as u64).saturating_sub(ms),
+            None => log.started_ms(),
+        };
+        // A clock that was set back hides no change of the session.
+        log.since(|_, change| {
+            change.time_ms >= from || self.since.is_none() && change.author.session == self.author.session
+        })
+    }
+
+    fn is_wanted(&self, file: &ChangedFile) -> bool {
+        let Some(path) = &self.path else { return true };
+        let is_below = |told: &str| {
+            let told = told.trim_start_matches('/');
+            let rest = told.strip_prefix(path.as_str()).or_else(|| {
+                // Of several served folders, paths are absolute.
+                told.split_once(&format!("/{}", path.as_str())).map(|(_, rest)| rest)
+            });
+            rest.is_some_and(|rest| path.as_str().is_empty() || rest.is_empty() || rest.starts_with('/'))
+        };
+        is_below(&file.path) || file.was.as_deref().is_some_and(is_below)
+    }
+
+    fn push_change(&self, text: &mut String, number: ChangeNumber, change: &Change) {
+        let time = timestamp((change.time_ms / 1_000) as i64);
+        let by = match &change.author {
+            author if author.session == self.author.session => "you",
+            author if author.client.is_empty() => "another client",
+            author => &author.client,
+        };
+        // A write to a String cannot fail.
+        let _ = write!(text, "\nc{number} {time} {} by {by}", change.tool);
+        if let Some(undone) = change.undoes {
+            let _ = write!(text, ", of c{undone}");
+        }
+        if !change.message.is_empty() {
+            let _ = write!(text, ": {}", text::shown::shown_line(change.message.as_bytes()));
+        }
+    }
+
+    fn push_file(&self, text: &mut String, file: &ChangedFile) {
+        let what = match (&file.was, file.is_deleted) {
+            (_, true) => " deleted".into(),
+            (None, false) => " new".into(),
+            (Some(was), false) if *was != file.path => format!(" moved from {was}"),
+            (Some(_), false) => String::new(),
+        };
+        let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
+        let others = if file.by_others { ", by another program" } else { "" };
+        let _ = write!(text, "\n{}:{what} by {}{others}", file.path, numbers.join(", "));
+        let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
+        let whole = vec![Splice { at: 0..old.len(), text: new.as_slice().into() }];
+        let plan = EditPlan::new(whole, old).unwrap_or_default();
+        let _ = write!(text, "\n{}", hunks(&file.path, old, &plan).trim_end_matches('\n'));
+    }
+}

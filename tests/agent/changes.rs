@@ -1,0 +1,82 @@
+//! `changes`: what has changed, and who changed it.
+
+use serde_json::json;
+
+use super::{id, serve};
+use crate::support::{Folder, Mcp};
+use crate::trees::put;
+
+/// An answer without the times in it.
+fn without_times(text: &str) -> String {
+    let is_time = |word: &str| word.len() == 20 && word.ends_with('Z') && word.as_bytes()[10] == b'T';
+    let line = |line: &str| line.split(' ').filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn all_changes_of_a_file_are_one_diff_with_who_made_them_and_moves_are_followed() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    put(&folder, "gone", "x\n");
+    let server = serve(&folder, &[]);
+    assert_eq!(server.ok("changes", json!({})), "Nothing has changed.");
+    let first =
+        id(&server.ok("edit", json!({ "path": "a", "old": "2", "new": "two", "message": "spell out" })));
+    let edits = json!([
+        { "path": "a", "old": "two", "new": "TWO" },
+        { "path": "a", "move_to": "d/b" },
+        { "path": "new", "content": "n\n" },
+        { "path": "gone", "delete": true },
+    ]);
+    let second = id(&server.ok("edit", json!({ "edits": edits })));
+    let told = without_times(&server.ok("changes", json!({})));
+    let expected = format!(
+        "2 changes in 3 files\n{first} edit by you: spell out\n{second} edit by you\n\
+         d/b: moved from a by {first}, {second}\n@@ -1,6 +1,6 @@\n 1\n-2\n+TWO\n 3\n 4\n 5\n 6\n\
+         gone: deleted by {second}\nnew: new by {second}"
+    );
+    assert_eq!(told, expected);
+    let told = without_times(&server.ok("changes", json!({ "since": first, "path": "d", "diff": false })));
+    assert_eq!(told, format!("1 change in 1 file\n{second} edit by you\nd/b: moved from a by {second}"));
+}
+
+#[test]
+fn changes_of_other_sessions_and_other_programs_are_told_apart() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n2\n3\n");
+    let mine = serve(&folder, &[]);
+    let other = serve(&folder, &[]);
+    let theirs = id(&other.ok("edit", json!({ "path": "a", "old": "1", "new": "one" })));
+    put(&folder, "a", "one\n2\nTHREE\n");
+    let told = without_times(&mine.ok("changes", json!({ "since": "1h" })));
+    assert!(told.starts_with(&format!("1 change in 1 file\n{theirs} edit by ")), "{told}");
+    assert!(
+        !told.contains("by you") && told.contains(&format!("a: by {theirs}, by another program\n")),
+        "{told}"
+    );
+    // What the other program has changed is not known from the journal.
+    assert!(told.ends_with("\n-1\n+one\n 2\n THREE"), "{told}");
+    assert_eq!(mine.ok("changes", json!({ "by": "me", "since": "1d" })), "Nothing has changed.");
+    let undone = id(&mine.ok("undo", json!({ "change": theirs })));
+    let told = without_times(&mine.ok("changes", json!({ "by": "me" })));
+    assert!(told.contains(&format!("\n{undone} undo by you, of {theirs}\na: by {undone}\n")), "{told}");
+}
+
+#[test]
+fn from_when_on_is_a_change_a_time_or_an_age() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    serve(&folder, &[]).ok("edit", json!({ "path": "a", "append": "2\n" }));
+    let server = serve(&folder, &[]);
+    for since in ["2000-01-01T00:00:00Z", "2000-01-01T02:00:00+02:00", "c0", "3d"] {
+        assert!(server.ok("changes", json!({ "since": since })).starts_with("1 change in 1 file"), "{since}");
+    }
+    for since in ["2990-01-01T00:00:00Z", "c1"] {
+        assert_eq!(server.ok("changes", json!({ "since": since })), "Nothing has changed.", "{since}");
+    }
+    let refused = server.tool("changes", json!({ "since": "yesterday" }));
+    assert!(refused.is_error && refused.text.contains("or an age such as 10m"), "{}", refused.text);
+    drop(server);
+    let off = serve(&folder, &["--journal=off"]).tool("changes", json!({}));
+    assert!(off.is_error && off.text.contains("no journal"), "{}", off.text);
+}
