@@ -187,6 +187,19 @@ proptest! {
         prop_assert_eq!(undone(&first, &now, &[]).ok(), wanted, "another program's");
     }
 
+    /// Also where lines are repeated: what is taken back can be taken back itself, and nothing else has gone.
+    #[test]
+    fn taking_back_is_refused_or_can_be_taken_back_itself(old in "[ab\n]{0,9}", new in "[ab\n]{0,9}", now in "[ab\n]{0,9}") {
+        let first = change(&old, &new);
+        prop_assert_eq!(undone(&first, &new, &[]).ok(), Some(old.clone()));
+        if let Ok(plan) = undo_plan(&first, now.as_bytes(), &[]) {
+            let again = FileChange::of(&plan, now.as_bytes());
+            let after = undone(&first, &now, &[]).unwrap();
+            prop_assert_eq!(after.len() + new.len(), now.len() + old.len());
+            prop_assert_eq!(undone(&again, &after, &[]).ok(), Some(now));
+        }
+    }
+
     #[test]
     fn a_change_is_read_as_it_was_written(old in text(), new in text(), at in 0usize..400) {
         let place = Place { root: 0, path: b"d/\xff".to_vec() };
