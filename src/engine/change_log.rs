@@ -7,17 +7,26 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use folder::fs::private::PrivateFolder;
-use journal::Change;
+use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
 
 /// The most changes that are kept of one folder.
 const MAX_CHANGES: usize = 50_000;
+
+/// Files of so many bytes are read also where the journal may not be as large.
+const LEAST_READ: u64 = 256 << 20;
+
+/// The file with the last number that was given.
+const LAST: &str = "last";
+
+/// Digits of the name of a change that is done.
+const DIGITS: usize = 12;
 
 /// The number of a change: it grows with each one.
 pub type ChangeNumber = u64;
@@ -25,6 +34,7 @@ pub type ChangeNumber = u64;
 /// See the module.
 #[derive(Debug)]
 pub struct ChangeLog {
+    path: PathBuf,
     folders: Vec<FolderLog>,
     /// How many bytes of each folder's changes are kept.
     max_bytes: u64,
@@ -57,7 +67,7 @@ pub struct OpenChange<'l> {
     name: OsString,
     file: File,
     len: u64,
-    is_done: bool,
+    is_kept: bool,
 }
 
 impl ChangeLog {
@@ -70,7 +80,8 @@ impl ChangeLog {
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_ms = now.as_millis() as u64;
-        ChangeLog { folders: served.map(of).collect(), max_bytes, last: Mutex::default(), started_ms }
+        let folders = served.map(of).collect();
+        ChangeLog { path: path.into(), folders, max_bytes, last: Mutex::default(), started_ms }
     }
 
     /// When the server started, in milliseconds since 1970.
@@ -95,6 +106,24 @@ impl ChangeLog {
         Ok(changes)
     }
 
+    /// A number that no change has, in the journals of all served folders. All servers take them from one file.
+    fn next_number(&self) -> io::Result<ChangeNumber> {
+        let folder = PrivateFolder::open(&self.path, std::iter::empty())?;
+        let mut file = folder.open_or_make(LAST.as_ref())?;
+        sys::fs::lock_exclusive(&file)?;
+        let mut text = String::new();
+        // Whatever it holds, numbers go on behind those that are known.
+        let _ = (&file).take(32).read_to_string(&mut text);
+        let known = self.numbers()?.last().copied().unwrap_or(0).max(*held(&self.last));
+        let last = text.trim().parse().unwrap_or(0).max(known);
+        let next = last + 1;
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(next.to_string().as_bytes())?;
+        *held(&self.last) = next;
+        Ok(next)
+    }
+
     /// How many bytes of changes are kept of one folder.
     pub fn max_bytes(&self) -> u64 {
         self.max_bytes
@@ -104,7 +133,7 @@ impl ChangeLog {
     pub fn begin(&self, folder: usize) -> io::Result<OpenChange<'_>> {
         let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?;
         let (name, file) = folder.opened()?.open.create(new_name)?;
-        Ok(OpenChange { log: self, folder, name, file, len: 0, is_done: false })
+        Ok(OpenChange { log: self, folder, name, file, len: 0, is_kept: false })
     }
 
     /// The numbers of all changes that are kept, in order.
@@ -124,12 +153,17 @@ impl ChangeLog {
         for folder in self.folders.iter().filter(|folder| folder.is_there()) {
             let opened = folder.opened()?;
             let name = name_of(number);
-            let Some(mut file) = opened.done.open_file(&name)? else { continue };
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
-            match Change::from_bytes(&bytes) {
-                Ok(change) => return Ok(Some(change)),
-                Err(journal::Damaged) => set_aside(&opened.done, &name, &folder.path),
+            match opened
+                .done
+                .open_file(&name)
+                .and_then(|file| file.map(|file| self.read_file(file)).transpose())
+            {
+                Ok(None) => {}
+                Ok(Some(Ok(change))) => return Ok(Some(change)),
+                Ok(Some(Err(Unreadable::OtherFormat))) => {}
+                Ok(Some(Err(Unreadable::Damaged))) => set_aside(&opened.done, &name, &folder.path),
+                // Whatever it is, it stops nothing.
+                Err(error) => folder.warn(&name, &error),
             }
         }
         Ok(None)
@@ -141,9 +175,9 @@ impl ChangeLog {
         for number in self.numbers()?.into_iter().rev() {
             let Some(change) = self.read(number)? else { continue };
             let counts = !taken_back.contains(&number);
-            match change.undoes {
-                Some(undone) if counts => _ = taken_back.insert(undone),
-                None if counts && change.author.session == session => return Ok(Some(number)),
+            match (change.undoes, change.undoes_whole()) {
+                (_, Some(undone)) if counts => _ = taken_back.insert(undone),
+                (None, _) if counts && change.author.session == session => return Ok(Some(number)),
                 _ => {}
             }
         }
@@ -154,12 +188,20 @@ impl ChangeLog {
     pub fn taken_back_by(&self, number: ChangeNumber) -> io::Result<Option<ChangeNumber>> {
         let mut by = HashMap::new();
         for later in self.numbers()?.into_iter().rev().take_while(|later| *later > number) {
-            let undone = self.read(later)?.and_then(|change| change.undoes);
+            let undone = self.read(later)?.and_then(|change| change.undoes_whole());
             if let Some(undone) = undone.filter(|_| !by.contains_key(&later)) {
                 by.insert(undone, later);
             }
         }
         Ok(by.get(&number).copied())
+    }
+
+    /// Reads a file of the journal.
+    fn read_file(&self, file: File) -> io::Result<Result<Change, Unreadable>> {
+        let most = self.max_bytes.max(LEAST_READ);
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        Ok(if bytes.len() as u64 > most { Err(Unreadable::Damaged) } else { Change::from_bytes(&bytes) })
     }
 
     /// The changes that dead writers have left open: each with what is known of it, if anything. They are open until they are dropped,
@@ -169,12 +211,16 @@ impl ChangeLog {
         for folder in self.folders.iter().filter(|folder| folder.is_there()) {
             let open = &folder.opened()?.open;
             for name in open.names_in()? {
-                let Some(mut file) = open.lock_if_left(&name)? else { continue };
-                let mut bytes = Vec::new();
-                file.read_to_end(&mut bytes)?;
-                let len = bytes.len() as u64;
-                let change = OpenChange { log: self, folder, name, file, len, is_done: false };
-                left.push((change, Change::from_bytes(&bytes).ok()));
+                let read = |file: File| Ok((self.read_file(file.try_clone()?)?, file));
+                match open.lock_if_left(&name).and_then(|file| file.map(read).transpose()) {
+                    Ok(None) | Ok(Some((Err(Unreadable::OtherFormat), _))) => {}
+                    Ok(Some((change, file))) => {
+                        let len = file.metadata().map_or(0, |meta| meta.len());
+                        let open = OpenChange { log: self, folder, name, file, len, is_kept: false };
+                        left.push((open, change.ok()));
+                    }
+                    Err(error) => folder.warn(&name, &error),
+                }
             }
         }
         Ok(left)
@@ -194,29 +240,21 @@ impl OpenChange<'_> {
         Ok(())
     }
 
-    /// Leaves it as it is, for another server.
-    pub fn leave(mut self) {
-        self.is_done = true;
+    /// Keeps it open, for another server.
+    pub fn keep(mut self) {
+        self.is_kept = true;
     }
 
     /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number.
     pub fn done(mut self, flush: bool) -> io::Result<ChangeNumber> {
         let opened = self.folder.opened()?;
-        if *held(&self.log.last) == 0 {
-            self.log.numbers()?;
-        }
         let number = loop {
-            let number = {
-                let mut last = held(&self.log.last);
-                *last += 1;
-                *last
-            };
+            let number = self.log.next_number()?;
             if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
                 break number;
             }
-            self.log.numbers()?;
         };
-        self.is_done = true;
+        self.is_kept = true;
         if flush {
             self.file.sync_data()?;
             opened.done.flush()?;
@@ -229,7 +267,7 @@ impl OpenChange<'_> {
 
 impl Drop for OpenChange<'_> {
     fn drop(&mut self) {
-        if !self.is_done
+        if !self.is_kept
             && !folder::fs::failpoint::crashed()
             && let Ok(opened) = self.folder.opened()
         {
@@ -239,6 +277,11 @@ impl Drop for OpenChange<'_> {
 }
 
 impl FolderLog {
+    fn warn(&self, name: &OsStr, error: &io::Error) {
+        let (path, name) = (self.path.display(), name.display());
+        tracing::warn!("--journal: {name} in {path} is left out: {error}");
+    }
+
     fn is_there(&self) -> bool {
         self.opened.get().is_some() || self.path.join("done").is_dir()
     }
@@ -254,7 +297,7 @@ impl FolderLog {
 
     fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
         let names = self.opened()?.done.names_in()?;
-        Ok(names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect())
+        Ok(names.iter().filter_map(|name| number_of(name)).collect())
     }
 
     /// Removes the oldest changes if those that are kept have more bytes than `max`. `added`: what came since the last call.
@@ -286,7 +329,14 @@ impl FolderLog {
 
 /// The name of a change that is done.
 fn name_of(number: ChangeNumber) -> OsString {
-    format!("{number:012}").into()
+    format!("{number:0DIGITS$}").into()
+}
+
+/// The number in such a name. `None`: it is none.
+fn number_of(name: &OsStr) -> Option<ChangeNumber> {
+    let digits =
+        name.to_str().filter(|name| name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_digit()));
+    digits?.parse().ok()
 }
 
 /// The name of a change that is being made.
@@ -320,7 +370,7 @@ mod tests {
     }
 
     fn log(dir: &Path, max: u64) -> ChangeLog {
-        ChangeLog::new(dir, [Path::new("/served")].into_iter(), max)
+        ChangeLog::new(&dir.join("journal"), [Path::new("/served")].into_iter(), max)
     }
 
     fn add(log: &ChangeLog, message: &str) -> ChangeNumber {
@@ -352,6 +402,37 @@ mod tests {
         add(&smaller, "x");
         assert_eq!(log(dir.path(), 0).numbers().unwrap(), [6]);
         assert_eq!(add(&log(dir.path(), 0), "x"), 7);
+    }
+
+    #[test]
+    fn servers_of_several_folders_give_each_number_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |served: &[&str]| {
+            let served: Vec<PathBuf> = served.iter().map(PathBuf::from).collect();
+            ChangeLog::new(&dir.path().join("journal"), served.iter().map(PathBuf::as_path), 1 << 20)
+        };
+        let (both, one) = (of(&["/a", "/b"]), of(&["/b"]));
+        assert_eq!([add(&both, "1"), add(&one, "2"), add(&both, "3"), add(&one, "4")], [1, 2, 3, 4]);
+        assert_eq!((both.numbers().unwrap(), one.numbers().unwrap()), (vec![1, 2, 3, 4], vec![2, 4]));
+    }
+
+    #[test]
+    fn what_is_no_change_of_this_release_stops_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path(), 1 << 20);
+        add(&log, "a");
+        let done = log.folders[0].path.join("done");
+        std::fs::write(done.join("000000000002"), "file-editor change 2\nx").unwrap();
+        std::fs::create_dir(done.join("000000000003")).unwrap();
+        std::fs::write(done.join("18446744073709551615"), "x").unwrap();
+        assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (None, None));
+        assert!(done.join("000000000002").exists());
+        assert_eq!(log.numbers().unwrap(), [1, 2, 3]);
+        std::fs::write(log.path.join(LAST), "nonsense").unwrap();
+        assert_eq!(add(&log, "b"), 4);
+        let open = log.folders[0].path.join("open");
+        std::fs::create_dir(open.join("x")).unwrap();
+        assert!(log.left_open().unwrap().is_empty());
     }
 
     #[test]

@@ -7,9 +7,17 @@ use super::{Change, hash};
 /// What the bytes of a change begin with. The fields behind it are in the wire format of postcard 1.
 pub const FORMAT: &[u8] = b"file-editor change 1\n";
 
-/// The bytes are no change of this format, or not all of it.
+/// What the bytes of a change in any format begin with.
+const ANY_FORMAT: &[u8] = b"file-editor change ";
+
+/// Why bytes are no change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Damaged;
+pub enum Unreadable {
+    /// They are no change of this format, or not all of it.
+    Damaged,
+    /// They are a change in the format of another release.
+    OtherFormat,
+}
 
 impl Change {
     /// Its bytes in a journal.
@@ -24,16 +32,25 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// [`Damaged`] if it did not write exactly these bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Change, Damaged> {
-        let (checked, sum) = bytes.split_last_chunk().ok_or(Damaged)?;
-        let fields = checked.strip_prefix(FORMAT).ok_or(Damaged)?;
+    /// If it did not write exactly these bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Change, Unreadable> {
+        let has_version = |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit);
+        if !bytes.starts_with(FORMAT) && bytes.strip_prefix(ANY_FORMAT).is_some_and(has_version) {
+            return Err(Unreadable::OtherFormat);
+        }
+        let (checked, sum) = bytes.split_last_chunk().ok_or(Unreadable::Damaged)?;
+        let fields = checked.strip_prefix(FORMAT).ok_or(Unreadable::Damaged)?;
         if hash(checked) != u64::from_le_bytes(*sum) {
-            return Err(Damaged);
+            return Err(Unreadable::Damaged);
         }
-        match postcard::take_from_bytes(fields) {
-            Ok((change, [])) => Ok(change),
-            _ => Err(Damaged),
+        match postcard::take_from_bytes::<Change>(fields) {
+            Ok((change, [])) if change.is_sound() => Ok(change),
+            _ => Err(Unreadable::Damaged),
         }
+    }
+
+    /// Whether all places have a root.
+    fn is_sound(&self) -> bool {
+        self.places().all(|place| place.root < self.roots.len())
     }
 }

@@ -69,10 +69,13 @@ impl Hunk {
 
 /// Each change of `plan` as a hunk of its own bytes, which is not found by its lines.
 pub(super) fn by_bytes(plan: &EditPlan, old: &[u8]) -> Vec<Hunk> {
-    let hunk = |(at, replaced)| Hunk {
+    let len = plan.len_after(old.len());
+    // Each has a byte for a neighbour, where there is one.
+    let beside = |is_there: bool| Neighbour { len: usize::from(is_there), hash: 0 };
+    let hunk = |(at, replaced): (Range<usize>, Replaced)| Hunk {
+        around: [beside(at.start > 0), beside(at.end < len)],
         at,
         hash: 0,
-        around: [Neighbour::default(); 2],
         is_unique: false,
         replaced: vec![replaced],
     };
@@ -96,15 +99,16 @@ pub(super) fn of(plan: &EditPlan, old: &[u8], new: &[u8]) -> Vec<Hunk> {
             }
         }
     }
-    let lines = Lines::of(new);
     for hunk in &mut hunks {
         hunk.hash = hash(&new[hunk.at.clone()]);
         hunk.around = [
             Neighbour::of(&new[line_start(new, hunk.at.start.saturating_sub(1))..hunk.at.start]),
             Neighbour::of(&new[hunk.at.end..line_end(new, hunk.at.end)]),
         ];
-        hunk.is_unique = lines.find(hunk) == Some(hunk.at.start);
     }
+    let lines = Lines::of(new, &hunks);
+    let is_unique: Vec<bool> = hunks.iter().map(|hunk| lines.find(hunk) == Some(hunk.at.start)).collect();
+    hunks.iter_mut().zip(is_unique).for_each(|(hunk, is_unique)| hunk.is_unique = is_unique);
     hunks
 }
 
@@ -142,21 +146,23 @@ fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed + 1)
 }
 
-/// The lines of a text, by what they say.
+/// The lines of a text that some hunks may stand behind.
 pub(super) struct Lines<'t> {
     text: &'t [u8],
-    /// The ends of all lines that are equal.
+    /// The ends of all that are equal.
     ends: HashMap<Neighbour, Vec<usize>>,
 }
 
 impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t [u8]) -> Lines<'t> {
-        let mut ends = HashMap::<Neighbour, Vec<usize>>::from([(Neighbour::of(b""), vec![0])]);
+    pub(super) fn of(text: &'t [u8], hunks: &[Hunk]) -> Lines<'t> {
+        let mut ends: HashMap<Neighbour, Vec<usize>> =
+            hunks.iter().map(|hunk| (hunk.around[0], Vec::new())).collect();
+        ends.entry(Neighbour::of(b"")).or_default().push(0);
         let mut start = 0;
         while start < text.len() {
             let end = line_end(text, start);
-            let known = ends.entry(Neighbour::of(&text[start..end])).or_default();
-            if known.len() <= MOST_CANDIDATES {
+            let wanted = ends.get_mut(&Neighbour::of(&text[start..end]));
+            if let Some(known) = wanted.filter(|known| known.len() <= MOST_CANDIDATES) {
                 known.push(end);
             }
             start = end;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use text::splice::EditPlan;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-pub use self::form::{Damaged, FORMAT};
+pub use self::form::{FORMAT, Unreadable};
 pub use self::hunks::{Hunk, Replaced};
 pub use self::merge::{Conflict, undo_plan};
 
@@ -29,7 +29,9 @@ pub struct Change {
     pub message: String,
     /// The number of the change that this one takes back.
     pub undoes: Option<u64>,
-    /// The absolute paths of the served folders that places are below.
+    /// Whether it takes back only a part of that one.
+    pub partly: bool,
+    /// The absolute paths of the served folders that places are below. Empty: no place is below it.
     pub roots: Vec<Vec<u8>>,
     /// The files whose content changed, before all steps.
     pub files: Vec<FileChange>,
@@ -175,6 +177,23 @@ impl Write for ContentHash {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Change {
+    /// The change that this one takes back as a whole.
+    pub fn undoes_whole(&self) -> Option<u64> {
+        self.undoes.filter(|_| !self.partly)
+    }
+
+    /// All places that it names.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        let of_files = self.files.iter().flat_map(|file| [&file.from, &file.at]);
+        let of_steps = self.steps.iter().flat_map(|step| match step {
+            Step::Moved { from, to, .. } => [from, to],
+            step => [step.place(), step.place()],
+        });
+        of_files.chain(of_steps)
     }
 }
 

@@ -83,7 +83,7 @@ fn moved(region: &Range<usize>, at_border: [bool; 2], by: &FileChange) -> Option
 
 /// Where the hunks are, found by their lines.
 fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
-    let lines = Lines::of(now);
+    let lines = Lines::of(now, &change.hunks);
     let mut end = 0;
     let start_of = |hunk: &Hunk| {
         let start = lines.find(hunk).filter(|start| hunk.is_unique && *start >= end);

@@ -59,7 +59,10 @@ fn changes_of_other_sessions_and_other_programs_are_told_apart() {
     assert_eq!(mine.ok("changes", json!({ "by": "me", "since": "1d" })), "Nothing has changed.");
     let undone = id(&mine.ok("undo", json!({ "change": theirs })));
     let told = without_times(&mine.ok("changes", json!({ "by": "me" })));
-    assert!(told.contains(&format!("\n{undone} undo by you, of {theirs}\na: by {undone}\n")), "{told}");
+    let expected = format!(
+        "1 change in 1 file\n{undone} undo by you, of {theirs}\na: by {theirs}, {undone}, by another program"
+    );
+    assert_eq!(told, expected);
 }
 
 #[test]

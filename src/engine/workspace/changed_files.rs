@@ -30,6 +30,9 @@ pub struct ChangedFile {
     pub contents: Option<(Vec<u8>, Vec<u8>)>,
 }
 
+/// The most bytes of texts that are held to be compared. Beyond, files have no contents.
+const MOST_COMPARED: usize = 32 << 20;
+
 /// An entry on its way through the changes.
 #[derive(Debug, Default, Clone)]
 struct Track {
@@ -43,10 +46,12 @@ struct Track {
 }
 
 impl Workspace {
-    /// What these changes, in order, have made of each file; by paths. Those that are gone again are left out.
+    /// What these changes, in order, have made of each file; with `within`, of those at that path or below. By paths; those that are gone
+    /// again are left out.
     pub fn changed_files(
         &self,
         changes: &[(ChangeNumber, Change)],
+        within: Option<&FilePath>,
         control: &Control,
     ) -> Result<Vec<ChangedFile>> {
         let mut tracks = BTreeMap::<Place, Track>::new();
@@ -55,10 +60,21 @@ impl Workspace {
             control.check()?;
             self.follow(*number, change, &mut tracks, &mut gone);
         }
-        let all =
-            tracks.into_iter().chain(gone).filter(|(_, track)| track.was.is_some() || !track.is_deleted);
-        let mut files: Vec<ChangedFile> =
-            all.map(|(place, track)| self.changed_file(place, track, control)).collect::<Result<_>>()?;
+        let is_within = |place: &Place| {
+            within.is_none_or(|path| {
+                path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
+            })
+        };
+        let is_wanted = |(place, track): &(Place, Track)| {
+            (track.was.is_some() || !track.is_deleted)
+                && !self.folders.excludes().hides(&place.1, false)
+                && (is_within(place) || track.was.as_ref().is_some_and(is_within))
+        };
+        let all = tracks.into_iter().chain(gone).filter(is_wanted);
+        let mut left = MOST_COMPARED;
+        let mut files: Vec<ChangedFile> = all
+            .map(|(place, track)| self.changed_file(place, track, &mut left, control))
+            .collect::<Result<_>>()?;
         files.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(files)
     }
@@ -122,7 +138,14 @@ impl Workspace {
         Some((number, PathBuf::from(std::ffi::OsStr::from_bytes(&place.path))))
     }
 
-    fn changed_file(&self, place: Place, track: Track, control: &Control) -> Result<ChangedFile> {
+    /// `left`: how many bytes of texts may still be held.
+    fn changed_file(
+        &self,
+        place: Place,
+        track: Track,
+        left: &mut usize,
+        control: &Control,
+    ) -> Result<ChangedFile> {
         let Track { was, is_deleted, changes, files, made } = track;
         let path = self.told(&place);
         let was = was.map(|was| self.told(&was));
@@ -134,6 +157,11 @@ impl Workspace {
             by_others = last.is_some_and(|last| last != journal::hash(&now))
                 || files.windows(2).any(|pair| pair[0].after != pair[1].before);
             contents = before(&files, &now).filter(|before| *before != now).map(|before| (before, now));
+            let held = contents.as_ref().map_or(0, |(before, now)| before.len() + now.len());
+            match left.checked_sub(held) {
+                Some(rest) => *left = rest,
+                None => contents = None,
+            }
         }
         Ok(ChangedFile { path, was, is_deleted, changes, by_others, contents })
     }

@@ -209,6 +209,14 @@ impl Workspace {
         }
         // All of them answer.
         let (paths, left_out) = parted(paths, |_| true);
+        let mut options = options;
+        let journal = options.journal.as_ref().map(|(journal, _)| future_path(journal));
+        if journal.is_some_and(|journal| paths.iter().any(|path| future_path(path).starts_with(&journal))) {
+            tracing::warn!(
+                "--journal: a served folder is or lies in it; no change can be undone. Give a folder of its own"
+            );
+            options.journal = None;
+        }
         let mut excludes = options.excludes.clone().allowing_git(options.allow_git);
         if let Some(own) = options.journal.as_ref().and_then(|(journal, _)| below_one_of(&paths, journal)) {
             excludes = excludes.without_own(&own);
@@ -220,7 +228,7 @@ impl Workspace {
             let gone = |_| OpenError::Unusable(root.path().into(), io::ErrorKind::NotFound.into());
             let folder = root.folder().map_err(gone)?;
             if !options.read_only {
-                doubts.extend(ready_to_write(root, &folder, &mounts, &cleared)?);
+                doubts.extend(ready_to_write(root, &folder, &mounts)?);
             }
         }
         let served = folders.roots().iter().map(|root| root.path());
@@ -257,7 +265,21 @@ impl Workspace {
             cleared,
         };
         workspace.recover();
+        workspace.clear_roots();
         Ok(workspace)
+    }
+
+    /// Removes what dead processes left in the served folders. Not before jobs are completed or taken back, which need it.
+    fn clear_roots(&self) {
+        for folder in self
+            .folders
+            .roots()
+            .iter()
+            .filter(|_| !self.options.read_only)
+            .filter_map(|root| root.folder().ok())
+        {
+            self.cleared.clear_once(folder.handle(), &self.mounts);
+        }
     }
 
     /// The canonical path of the first folder.

@@ -5,19 +5,16 @@ use std::path::Path;
 use super::OpenError;
 use crate::doctor::{Finding, Level, tried};
 use folder::fs::file_system::{self, Safety};
-use folder::fs::leftovers::Cleared;
 use folder::fs::mount_safety::MountSafety;
 use folder::fs::probe::{LocksHold, Probe};
 use folder::fs::root::{Folder, InnerMount, Root};
 use sys::fs::{Access, AtFlags};
 
-/// Checks that the folder of `root` can be written, and removes what dead processes left in it. Returns what is doubtful
-/// about its file system, and about those that are mounted inside it; each in one line.
+/// Checks that the folder of `root` can be written. Returns what is doubtful about its file system, and about those that are mounted inside it; each in one line.
 pub(super) fn ready_to_write(
     root: &Root,
     folder: &Folder,
     mounts: &MountSafety,
-    cleared: &Cleared,
 ) -> Result<Vec<String>, OpenError> {
     let path = root.path();
     let safety = mounts.of(folder, folder.device());
@@ -27,7 +24,6 @@ pub(super) fn ready_to_write(
         sys::fs::accessat(folder, ".", access, AtFlags::EACCESS)
             .map_err(|_| OpenError::NotWritable(path.into()))?;
     }
-    cleared.clear_once(folder.handle(), mounts);
     let mut doubts = Vec::from_iter(why(safety));
     if !root.is_local() {
         doubts.extend(try_out(path, folder, mounts)?);

@@ -105,7 +105,10 @@ impl History<'_> {
         }
         let steps = std::mem::take(&mut self.change.steps);
         for step in steps.iter().rev() {
-            if is_within(&self.place(&self.change, step.place())?) {
+            let to = if let Step::Moved { to, .. } = step { to } else { step.place() };
+            if is_within(&self.place(&self.change, step.place())?)
+                || is_within(&self.place(&self.change, to)?)
+            {
                 self.step(step, &mut operations)?;
             }
         }

@@ -123,11 +123,11 @@ impl Call for Changes {
             problem: "there is no journal (--journal=off): what has changed is not known".into(),
         })?;
         let mut changes = self.wanted(log).map_err(|source| Error::WriteFailed { source })?;
+        let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
         if self.by_me {
             changes.retain(|(_, change)| change.author.session == self.author.session);
+            files.retain(|file| changes.iter().any(|(number, _)| file.changes.contains(number)));
         }
-        let mut files = workspace.changed_files(&changes, control)?;
-        files.retain(|file| self.is_wanted(file));
         changes.retain(|(number, _)| files.iter().any(|file| file.changes.contains(number)));
         let mut text = match (files.len(), changes.len()) {
             (0, _) => "Nothing has changed.".to_owned(),
@@ -155,19 +155,6 @@ impl Changes {
         log.since(|_, change| {
             change.time_ms >= from || self.since.is_none() && change.author.session == self.author.session
         })
-    }
-
-    fn is_wanted(&self, file: &ChangedFile) -> bool {
-        let Some(path) = &self.path else { return true };
-        let is_below = |told: &str| {
-            let told = told.trim_start_matches('/');
-            let rest = told.strip_prefix(path.as_str()).or_else(|| {
-                // Of several served folders, paths are absolute.
-                told.split_once(&format!("/{}", path.as_str())).map(|(_, rest)| rest)
-            });
-            rest.is_some_and(|rest| path.as_str().is_empty() || rest.is_empty() || rest.starts_with('/'))
-        };
-        is_below(&file.path) || file.was.as_deref().is_some_and(is_below)
     }
 
     fn push_change(&self, text: &mut String, number: ChangeNumber, change: &Change) {

@@ -181,7 +181,13 @@ impl Call for Edit {
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let mut operations: Vec<Operation> = self.operations(workspace, control);
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
-        let note = JobNote { author: &self.author, tool: TOOL.name, message: &self.message, undoes: None };
+        let note = JobNote {
+            author: &self.author,
+            tool: TOOL.name,
+            message: &self.message,
+            undoes: None,
+            partly: false,
+        };
         let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
         match workspace.run_job(&mut operations, options, control, told) {
             Ok(job) => Ok(done(job, self.edits.len(), self.dry_run, self.limit)),

@@ -63,16 +63,20 @@ impl Call for Undo {
             Some(ChangeId(number)) => number,
             None => self.last(workspace)?,
         };
-        // What takes back a part can be taken back itself, and does not keep the rest from it.
-        let undoes = self.path.is_none().then_some(number);
-        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes };
+        // What takes back a part does not keep the rest from being taken back.
+        let (undoes, partly) = (Some(number), self.path.is_some());
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes, partly };
         let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
         let told = |change: JobChange| Told::of(change, false);
         let job = workspace.undo(number, self.path.as_ref(), options, control, told);
         let job = job.map_err(JobError::first)?;
         let verb = if self.dry_run { "Would undo" } else { "Undone" };
         let summary = match job.told[..] {
-            [] => format!("Nothing changed: of c{number}, nothing is left to undo."),
+            [] if job.recorded.is_none() && !self.dry_run => {
+                format!("Nothing changed: of c{number}, nothing is left to undo.")
+            }
+            // Folders and links alone.
+            [] => format!("{verb}: c{number}."),
             _ => format!("{verb}: c{number}. {}", changed::summary(&job.told, self.dry_run)),
         };
         Ok(changed::told(summary, job, self.limit))

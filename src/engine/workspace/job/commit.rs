@@ -410,14 +410,16 @@ impl Commit<'_> {
             return flushed.map(|()| None);
         }
         let mut left = 0;
-        for done in self.done {
+        for done in &self.done {
             if let Done::Hidden { hidden, recursive, path, .. } = done {
-                let is_gone = self.workspace.remove_hidden(&hidden, recursive, &path, &self.hidden, control);
+                let is_gone = self.workspace.remove_hidden(hidden, *recursive, path, &self.hidden, control);
                 left += usize::from(!is_gone);
             }
         }
         // Last, because the next server removes what is left only of a job that is not done.
         let recorded = recording.map(|recording| recording.done(self.workspace.options.durability));
+        // Their locks go only now, so that later changes of these files have higher numbers.
+        drop(self.done);
         if left > 0 {
             let left = "all changes are made, but not everything in a deleted entry could be removed: the rest has a hidden name that \
                 begins with .file-editor-tmp-";

@@ -128,22 +128,7 @@ impl Step {
 impl<'o> Draft<'o> {
     /// What is at `place` after all steps so far.
     pub(super) fn before(&self, place: &Place) -> Before {
-        let mut place = place.clone();
-        for step in self.steps.iter().rev() {
-            match step {
-                Step::New { at, file, .. } if *at == place => return Before::New(*file),
-                Step::Folder { at, .. } if *at == place => return Before::Folder,
-                Step::Link { at, .. } if *at == place => return Before::Link,
-                Step::Moved { from, to, .. } => match below(&place, to) {
-                    Some(rest) => place = joined(from, rest),
-                    None if below(&place, from).is_some() => return Before::Nothing,
-                    None => {}
-                },
-                Step::Deleted { at, .. } if below(&place, at).is_some() => return Before::Nothing,
-                _ => {}
-            }
-        }
-        Before::OnDisk(place)
+        before(&self.steps, place)
     }
 
     /// Whether a step has changed what is at `place`, or a folder above it.
@@ -210,6 +195,26 @@ impl<'o> Draft<'o> {
     pub(super) fn after(&self, place: &Place, from: usize) -> Option<Place> {
         after(&self.steps[from..], place)
     }
+}
+
+/// What is at `place` after these steps.
+pub(super) fn before(steps: &[Step], place: &Place) -> Before {
+    let mut place = place.clone();
+    for step in steps.iter().rev() {
+        match step {
+            Step::New { at, file, .. } if *at == place => return Before::New(*file),
+            Step::Folder { at, .. } if *at == place => return Before::Folder,
+            Step::Link { at, .. } if *at == place => return Before::Link,
+            Step::Moved { from, to, .. } => match below(&place, to) {
+                Some(rest) => place = joined(from, rest),
+                None if below(&place, from).is_some() => return Before::Nothing,
+                None => {}
+            },
+            Step::Deleted { at, .. } if below(&place, at).is_some() => return Before::Nothing,
+            _ => {}
+        }
+    }
+    Before::OnDisk(place)
 }
 
 /// The place of the entry at `place` after these steps. `None` if it is deleted.

@@ -105,6 +105,8 @@ pub struct JobNote<'n> {
     pub message: &'n str,
     /// The change that it takes back.
     pub undoes: Option<ChangeNumber>,
+    /// Whether it takes back only a part of that one.
+    pub partly: bool,
 }
 
 /// What a job has done.
@@ -199,7 +201,7 @@ impl Workspace {
         control: &Control,
         mut describe: impl FnMut(JobChange) -> T,
     ) -> Result<JobDone<T>, JobError> {
-        if options.note.is_some() {
+        if options.note.is_some() && !options.dry_run {
             self.recover();
         }
         let (mut held, mut changed) = (None, String::new());

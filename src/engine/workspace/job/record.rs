@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::draft::{Draft, DraftFile, Step, after, below};
+use super::draft::{Before, Draft, DraftFile, Step, after, before, below};
 use super::stage::Staged;
 use super::{JobNote, Place, Recorded};
 use crate::change_log::OpenChange;
@@ -18,6 +18,9 @@ use folder::{Control, EntryKind, FilePath, Walk, WalkOptions, WalkStep};
 use journal::{Change, ContentHash, FileChange, KeptEntry};
 use sys::ffi::OsStrExt;
 use sys::fs::FileType;
+
+/// Why a change is not kept.
+const TOO_LARGE: &str = "it is too large for the journal; a larger --journal-size would keep it";
 
 /// A job that the journal has, but not as done.
 pub(super) struct Recording<'l> {
@@ -49,8 +52,14 @@ impl Workspace {
         control: &Control,
     ) -> Option<Recording<'_>> {
         let log = self.change_log.as_ref()?;
-        let mut writer =
-            Recorder { workspace: self, draft, control, left: log.max_bytes() / 2, problem: String::new() };
+        let mut writer = Recorder {
+            workspace: self,
+            draft,
+            control,
+            most: log.max_bytes() / 2,
+            left: log.max_bytes() / 2,
+            problem: String::new(),
+        };
         let change = writer.change(staged, note);
         let not_undoable = change.not_undoable.clone();
         // One rename is all or nothing without a journal.
@@ -73,6 +82,8 @@ struct Recorder<'r> {
     workspace: &'r Workspace,
     draft: &'r Draft<'r>,
     control: &'r Control,
+    /// The largest record, in bytes.
+    most: u64,
     /// Bytes that may still be kept.
     left: u64,
     /// Why it cannot be taken back.
@@ -93,7 +104,15 @@ impl Recorder<'_> {
             files: self.files(staged),
             steps: self.steps(staged),
             not_undoable: std::mem::take(&mut self.problem),
+            partly: note.partly,
         };
+        let is_used = |number| change.places().any(|place| place.root == number);
+        let unused: Vec<usize> = (0..change.roots.len()).filter(|number| !is_used(*number)).collect();
+        unused.into_iter().for_each(|number| change.roots[number].clear());
+        // Also hunks and names are kept, which were not counted.
+        if change.not_undoable.is_empty() && change.to_bytes().len() as u64 > self.most {
+            change.not_undoable = TOO_LARGE.into();
+        }
         if !change.not_undoable.is_empty() {
             change.files.iter_mut().for_each(|file| file.hunks = Vec::new());
             change.steps.iter_mut().for_each(|step| {
@@ -111,7 +130,7 @@ impl Recorder<'_> {
         let mut files = Vec::new();
         for ((from, number), replacement) in changed.zip(&staged.replacements) {
             let file = &self.draft.files[*number];
-            let change = self.with_old(file, |old| FileChange::of(&file.plan, old)).unwrap_or_default();
+            let change = self.with_old(file, |old| FileChange::of(&file.plan, old));
             let kept = change.hunks.iter().flat_map(|hunk| &hunk.replaced);
             self.keep(kept.map(|one| one.old.len() + one.new.len()).sum());
             let at = self.draft.after(from, 0).unwrap_or_else(|| from.clone());
@@ -129,7 +148,6 @@ impl Recorder<'_> {
 
     fn steps(&mut self, staged: &Staged) -> Vec<journal::Step> {
         let draft = self.draft;
-        let mut new = staged.new.iter();
         let id_of = |taken: &Option<usize>| {
             let found = taken.and_then(|taken| draft.taken.get(taken)).map(|taken| &taken.found.place.stat);
             found.and_then(Option::as_ref).map(identity).unwrap_or_default()
@@ -138,11 +156,17 @@ impl Recorder<'_> {
             Step::Folder { at, .. } => journal::Step::Folder { at: place(at) },
             Step::Link { at, target, .. } => journal::Step::Link { at: place(at), target: target.clone() },
             Step::New { at, file, .. } => {
-                let id = new.next().map(|(_, new)| new.id()).unwrap_or_default();
-                journal::Step::New { at: place(at), after: self.hash_of(&draft.files[*file]), id }
+                let (after, id) = (self.hash_of(&draft.files[*file]), staged.id_of_new(*file));
+                journal::Step::New { at: place(at), after, id }
             }
             Step::Moved { from, to, taken, .. } => {
-                journal::Step::Moved { from: place(from), to: place(to), id: id_of(taken) }
+                // The file that takes the place of one that is edited, or that is new.
+                let id = match before(&draft.steps[..number], from) {
+                    Before::New(file) => staged.id_of_new(file),
+                    Before::OnDisk(at) => self.id_of_edited(staged, &at).unwrap_or_else(|| id_of(taken)),
+                    Before::Folder | Before::Link | Before::Nothing => journal::EntryId::default(),
+                };
+                journal::Step::Moved { from: place(from), to: place(to), id }
             }
             Step::Deleted { at, taken, hidden, .. } => {
                 let entries = self.deleted(number, at, *taken);
@@ -151,6 +175,14 @@ impl Recorder<'_> {
             }
         };
         draft.steps.iter().enumerate().map(step).collect()
+    }
+
+    /// The file that takes the place of the one on the disk at `at`, if that is edited.
+    fn id_of_edited(&self, staged: &Staged, at: &Place) -> Option<journal::EntryId> {
+        let changed =
+            self.draft.on_disk.iter().filter(|(_, file)| !self.draft.files[**file].plan.changes_nothing());
+        let mut edited = changed.zip(&staged.replacements);
+        edited.find(|((known, _), _)| *known == at).map(|(_, replacement)| replacement.new.id())
     }
 
     /// What the step of this number deletes.
@@ -266,29 +298,29 @@ impl Recorder<'_> {
         match self.left.checked_sub(bytes as u64) {
             Some(left) => self.left = left,
             None => {
-                self.problem =
-                    "it is too large for the journal; a larger --journal-size would keep it".into();
+                self.problem = TOO_LARGE.into();
             }
         }
     }
 
-    fn hash_of(&self, file: &DraftFile) -> u64 {
+    fn hash_of(&mut self, file: &DraftFile) -> u64 {
         let hash = |old: &[u8]| {
             let mut hash = ContentHash::default();
             // A write to a hash cannot fail.
             let _ = file.plan.write_to(old, &mut hash);
             hash.hash()
         };
-        self.with_old(file, hash).unwrap_or_default()
+        self.with_old(file, hash)
     }
 
     /// Calls `with` with the bytes to which a file's plan applies. They were read before, and looked at afterwards.
-    fn with_old<T>(&self, file: &DraftFile, with: impl FnOnce(&[u8]) -> T) -> Option<T> {
-        match &file.base {
-            None => Some(with(b"")),
-            Some(base) => {
-                let (view, _) = self.workspace.any_bytes(base.clone(), file.path.sent()).ok()??;
-                Some(with(view.bytes()))
+    fn with_old<T: Default>(&mut self, file: &DraftFile, with: impl FnOnce(&[u8]) -> T) -> T {
+        let Some(base) = &file.base else { return with(b"") };
+        match self.workspace.any_bytes(base.clone(), file.path.sent()) {
+            Ok(Some((view, _))) => with(view.bytes()),
+            _ => {
+                self.problem = "it changes what could not be read".into();
+                T::default()
             }
         }
     }

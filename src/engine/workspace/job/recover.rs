@@ -4,6 +4,7 @@
 //! the job came. If the last change of a name is there, the job is complete; else all that it did is taken back, the last first. What
 //! other programs have written since stays.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,11 +14,12 @@ use super::Place;
 use crate::change_log::OpenChange;
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
-use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
-use folder::fs::leftovers;
+use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::ResolvedPath;
+use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
+use folder::fs::{leftovers, temporary};
 use folder::{Control, FilePath};
 use journal::{Change, FileChange, KeptEntry, Step};
 use sys::ffi::OsStrExt;
@@ -36,6 +38,15 @@ struct Recovery<'r> {
     control: Control,
 }
 
+/// What tells whether a step was carried out.
+#[derive(PartialEq, Eq)]
+enum Trace {
+    Done,
+    NotDone,
+    /// It was, if the one before it was.
+    Perhaps,
+}
+
 impl Workspace {
     /// Completes or takes back what dead servers have left half done. What cannot be is logged, and left as it is.
     pub fn recover(&self) {
@@ -49,7 +60,14 @@ impl Workspace {
             let Some(change) = change else { continue };
             match Recovery::new(self, &change) {
                 Some(recovery) => recovery.settle(open),
-                None => open.leave(),
+                None => {
+                    let folders: Vec<_> = change.roots.iter().map(|root| shown_line(root)).collect();
+                    let folders = folders.join(" ");
+                    tracing::warn!(
+                        "--journal: a change in {folders} is half done: a server of all these folders settles it"
+                    );
+                    open.keep();
+                }
             }
         }
     }
@@ -60,7 +78,9 @@ impl<'r> Recovery<'r> {
     fn new(workspace: &'r Workspace, change: &'r Change) -> Option<Recovery<'r>> {
         let number = |root: &Vec<u8>| {
             let mut served = workspace.folders.roots().iter();
-            served.position(|served| served.path().as_os_str().as_bytes() == root)
+            // Where no place is below it, any number will do.
+            let number = served.position(|served| served.path().as_os_str().as_bytes() == root);
+            number.or(root.is_empty().then_some(0))
         };
         let roots = change.roots.iter().map(number).collect::<Option<_>>()?;
         Some(Recovery { workspace, change, roots, control: Control::new(PATIENCE) })
@@ -69,38 +89,69 @@ impl<'r> Recovery<'r> {
     fn settle(&self, open: OpenChange) {
         let (files, steps) = (&self.change.files[..], &self.change.steps[..]);
         let done = (0..steps.len()).rev().find(|number| self.is_done(*number));
-        let is_complete = match (done, files.last()) {
+        let has_come_to_its_end = match (done, files.last()) {
             (Some(done), _) => done + 1 == steps.len(),
-            (None, Some(last)) if steps.is_empty() => self.is_replaced(last),
+            (None, Some(last)) if steps.is_empty() => self.has(&last.at, last.id),
             (None, _) => false,
         };
-        if is_complete {
-            self.remove_hidden();
-            match open.done(self.workspace.options.durability == Durability::Full) {
-                Ok(number) => tracing::info!("--journal: completed change c{number} of a server that ended"),
-                Err(error) => tracing::warn!("--journal: a change that was completed is not noted: {error}"),
-            }
+        // After a loss of power, of two file systems one may have the new names and the other the old ones.
+        if has_come_to_its_end && !files.iter().any(|file| self.is_old(file)) {
+            self.remove_hidden(|_| true);
+            self.flush();
+            self.file(open, "completed a change of a server that ended");
             return;
         }
+        let mut kept = Vec::new();
         for step in steps[..done.map_or(0, |done| done + 1)].iter().rev() {
-            self.tell(step.place(), self.take_back_step(step));
+            if !self.tell(step.place(), self.take_back_step(step)) {
+                kept.push(step.place());
+            }
         }
         for file in files.iter().rev() {
-            self.tell(&file.from, self.take_back_content(file));
+            if !self.tell(&file.from, self.take_back_content(file)) {
+                kept.push(&file.from);
+            }
         }
-        self.remove_hidden();
+        self.remove_hidden(|place| !kept.contains(&place));
+        self.flush();
+        if !kept.is_empty() {
+            // So that what it replaced and deleted is not lost.
+            self.file(open, "took back a part of a change of a server that ended");
+        }
     }
 
-    fn tell(&self, place: &journal::Place, result: io::Result<()>) {
-        if let Err(error) = result {
+    /// Keeps the change in the journal.
+    fn file(&self, open: OpenChange, what: &str) {
+        match open.done(self.workspace.options.durability == Durability::Full) {
+            Ok(number) => tracing::info!("--journal: {what}: c{number}"),
+            Err(error) => tracing::warn!("--journal: {what}, which is not noted: {error}"),
+        }
+    }
+
+    /// Flushes the folders in which names changed.
+    fn flush(&self) {
+        let mut places = self.change.places().filter_map(|place| self.find(place).ok());
+        if self.workspace.options.durability == Durability::Full {
+            let flushed = places.try_for_each(|found| flush_directory(&open_to_flush(&found.place)?));
+            if let Err(error) = flushed {
+                tracing::warn!("--journal: a repair may not survive a loss of power: {error}");
+            }
+        }
+    }
+
+    /// Logs a failure. Returns whether there was none.
+    fn tell(&self, place: &journal::Place, result: io::Result<()>) -> bool {
+        if let Err(error) = &result {
             let path = shown_line(&place.path);
             tracing::warn!("--journal: {path}: a change of a server that ended is not taken back: {error}");
         }
+        result.is_ok()
     }
 
     /// What is at a place now.
     fn find(&self, place: &journal::Place) -> io::Result<Found> {
-        let place: Place = (self.roots[place.root], PathBuf::from(OsStr::from_bytes(&place.path)));
+        let root = self.roots.get(place.root).ok_or(io::ErrorKind::NotFound)?;
+        let place: Place = (*root, PathBuf::from(OsStr::from_bytes(&place.path)));
         let path = FilePath::known(place.0, &shown_line(place.1.as_os_str().as_bytes()));
         let found = self.workspace.folders.find_at(&place, &path, Want::Link);
         found.map_err(|error| io::Error::other(format!("{error:?}")))
@@ -108,6 +159,9 @@ impl<'r> Recovery<'r> {
 
     /// The entry beside a place with its hidden name, if it is there.
     fn hidden(&self, place: &journal::Place, hidden: &[u8]) -> Option<ResolvedPath> {
+        if !temporary::is_temporary(hidden) {
+            return None;
+        }
         let beside = self.find(place).ok()?.place;
         let hidden = ResolvedPath { name: OsStr::from_bytes(hidden).into(), stat: None, ..beside };
         let stat = hidden.restat().ok().flatten()?;
@@ -121,25 +175,43 @@ impl<'r> Recovery<'r> {
         found.is_some_and(|stat| stat.st_ino == inode)
     }
 
-    /// Whether the step of this number was carried out, and none behind it.
+    /// Whether the step of this number was carried out. Asked of the last ones first, as places are those right behind a step.
     fn is_done(&self, number: usize) -> bool {
         // What a step leaves no trace of counts where the one before it was carried out.
-        let is_next = || number == 0 || self.is_done(number - 1);
-        let is_there = |at| self.find(at).is_ok_and(|found| found.exists());
-        match &self.change.steps[number] {
-            Step::Folder { at } => is_there(at) && is_next(),
-            Step::New { at, id, .. } => self.has(at, *id),
-            Step::Link { at, target } => self.target(at).is_some_and(|now| now == *target),
-            Step::Moved { to, id, .. } => self.has(to, *id),
-            Step::Deleted { at, hidden, .. } => {
-                self.hidden(at, hidden).is_some() || !is_there(at) && is_next()
+        let traces = self.change.steps[..=number].iter().rev().map(|step| self.trace(step));
+        for trace in traces {
+            match trace {
+                Trace::Done => return true,
+                Trace::NotDone => return false,
+                Trace::Perhaps => {}
             }
+        }
+        true
+    }
+
+    fn trace(&self, step: &Step) -> Trace {
+        let is_there = |at| self.find(at).is_ok_and(|found| found.exists());
+        let perhaps = |is_so| if is_so { Trace::Perhaps } else { Trace::NotDone };
+        let surely = |is_so| if is_so { Trace::Done } else { Trace::NotDone };
+        match step {
+            Step::Folder { at } => perhaps(is_there(at)),
+            Step::New { at, id, .. } => surely(self.has(at, *id)),
+            Step::Link { at, target } => surely(self.target(at).is_some_and(|now| now == *target)),
+            // A folder or link that the change has made itself.
+            Step::Moved { from, to, id: (0, 0) } => perhaps(is_there(to) && !is_there(from)),
+            Step::Moved { to, id, .. } => surely(self.has(to, *id)),
+            Step::Deleted { at, hidden, .. } => match self.hidden(at, hidden) {
+                Some(_) => Trace::Done,
+                None => perhaps(!is_there(at)),
+            },
         }
     }
 
-    /// Whether the new content of a file is at its place, where no step follows.
-    fn is_replaced(&self, file: &FileChange) -> bool {
-        self.has(&file.at, file.id)
+    /// Whether the old file is at the place of a changed one, behind all steps.
+    fn is_old(&self, file: &FileChange) -> bool {
+        let kept = self.hidden(&file.at, &file.hidden).or_else(|| self.hidden(&file.from, &file.hidden));
+        let inode = |place: ResolvedPath| place.stat.map(|stat| stat.st_ino);
+        kept.and_then(inode).is_some_and(|kept| self.has(&file.at, (0, kept)))
     }
 
     fn target(&self, at: &journal::Place) -> Option<Vec<u8>> {
@@ -157,8 +229,11 @@ impl<'r> Recovery<'r> {
                 true => unlink(AtFlags::empty()),
                 false => Err(theirs()),
             },
-            Step::Link { .. } => unlink(AtFlags::empty()),
-            Step::Moved { to, id, .. } => match self.has(to, *id) {
+            Step::Link { at, target } => match self.target(at).is_some_and(|now| now == *target) {
+                true => unlink(AtFlags::empty()),
+                false => Err(theirs()),
+            },
+            Step::Moved { to, id, .. } => match *id == (0, 0) || self.has(to, *id) {
                 true => rename(&self.find(to)?.place, &place),
                 false => Err(theirs()),
             },
@@ -179,10 +254,15 @@ impl<'r> Recovery<'r> {
             return Ok(());
         }
         let (now, hash) = self.content(place)?;
-        if let Some(hidden) = self.hidden(&file.from, &file.hidden).filter(|_| hash == file.after) {
+        let is_same = place.restat()?.is_some_and(|stat| FileStamp::of(&stat).same_content(now.stamp()));
+        if let Some(hidden) = self.hidden(&file.from, &file.hidden).filter(|_| hash == file.after && is_same)
+        {
             return Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?);
         }
         let view = now.clone().view(0..now.len_bytes())?;
+        if file.hunks.is_empty() {
+            return Err(io::Error::other("its old content is not in the journal"));
+        }
         let plan = journal::undo_plan(file, view.bytes(), &[]).map_err(|_| theirs())?;
         let mut old = AtomicFile::create(&place.dir)?;
         plan.write_to(view.bytes(), &mut old)?;
@@ -197,16 +277,17 @@ impl<'r> Recovery<'r> {
         Ok((file, hash))
     }
 
-    /// Removes what has a hidden name still, and the temporary files beside.
-    fn remove_hidden(&self) {
-        let files = self.change.files.iter().map(|file| (&file.from, &file.hidden));
-        let moved = self.change.files.iter().map(|file| (&file.at, &file.hidden));
+    /// Removes what still has a hidden name at places that `may_go`, and the temporary files beside.
+    fn remove_hidden(&self, may_go: impl Fn(&journal::Place) -> bool) {
+        let files = || self.change.files.iter().filter(|file| may_go(&file.from));
+        let moved = files().map(|file| (&file.at, &file.hidden));
+        let files = files().map(|file| (&file.from, &file.hidden));
         for hidden in files.chain(moved).filter_map(|(place, hidden)| self.hidden(place, hidden)) {
             let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty());
         }
         let deleted = || {
             self.change.steps.iter().filter_map(|step| match step {
-                Step::Deleted { at, hidden, .. } => Some((at, hidden)),
+                Step::Deleted { at, hidden, .. } if may_go(at) => Some((at, hidden)),
                 _ => None,
             })
         };
@@ -216,13 +297,13 @@ impl<'r> Recovery<'r> {
             let path = PathBuf::from(OsStr::from_bytes(&at.path));
             self.workspace.remove_hidden(&hidden, true, &path, &own, &self.control);
         }
-        let places =
-            self.change.steps.iter().map(Step::place).chain(self.change.files.iter().map(|file| &file.from));
-        for found in places
-            .chain(self.change.files.iter().map(|file| &file.at))
-            .filter_map(|place| self.find(place).ok())
-        {
-            leftovers::clear(&found.place.dir, &self.workspace.mounts);
+        let mut cleared = HashSet::new();
+        for found in self.change.places().filter_map(|place| self.find(place).ok()) {
+            let id = sys::fs::fstat(&found.place.dir).map(|stat| identity(&stat));
+            // A hidden file that is kept is locked by nobody.
+            if id.is_ok_and(|id| cleared.insert(id)) && self.change.places().all(&may_go) {
+                leftovers::clear(&found.place.dir, &self.workspace.mounts);
+            }
         }
     }
 }

@@ -34,6 +34,11 @@ pub(super) struct Replacement<'d> {
 }
 
 impl Staged<'_> {
+    /// The new file of this number in the draft.
+    pub(super) fn id_of_new(&self, file: usize) -> journal::EntryId {
+        self.new.iter().find(|(number, _)| *number == file).map(|(_, new)| new.id()).unwrap_or_default()
+    }
+
     /// The second names that replaced files have until all is done.
     pub(super) fn hidden_names(&self) -> impl Iterator<Item = &OsString> {
         self.replacements.iter().map(|replacement| &replacement.hidden)

@@ -3,7 +3,9 @@
 use super::undo::{Dirs, change, start};
 use super::*;
 
-const JOBS: [&[Op]; 4] = [
+const JOBS: [&[Op]; 6] = [
+    &[Op::Append("a", "1\n"), Op::Move("a", "b"), Op::Content("c", "2\n")],
+    &[Op::Content("n", "1\n"), Op::Move("n", "new/n"), Op::Append("d/x", "2\n"), Op::Move("d/x", "y")],
     &[
         Op::Append("a", "more\n"),
         Op::Content("new/f", "new\n"),
@@ -66,7 +68,7 @@ fn a_job_is_done_or_not_wherever_its_server_dies() {
 
 #[test]
 fn the_next_call_of_a_server_that_runs_repairs_too() {
-    let ops = JOBS[1];
+    let ops = JOBS[3];
     let dirs = Dirs::new(&start());
     let running = dirs.open();
     // In the middle of the renames.
@@ -86,7 +88,7 @@ fn the_next_call_of_a_server_that_runs_repairs_too() {
 
 #[test]
 fn what_others_write_after_a_crash_survives_the_repair() {
-    let ops = JOBS[1];
+    let ops = JOBS[3];
     let mut step = 1;
     loop {
         let dirs = Dirs::new(&start());
@@ -101,4 +103,29 @@ fn what_others_write_after_a_crash_survives_the_repair() {
         assert!(others[0] == others[1], "step {step}: {tree:?}");
         step += 1;
     }
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_kept_and_the_rest_is_taken_back() {
+    let ops = [Op::Append("a", "1\n"), Op::Delete("d", true), Op::Content("n", "2\n")];
+    let mut refused = 0;
+    for step in 1.. {
+        let dirs = Dirs::new(&start());
+        if !died_at(step, &dirs, &ops) {
+            break;
+        }
+        let is_hidden = !dirs.served.path().join("d").exists();
+        if is_hidden && !dirs.served.path().join("n").exists() {
+            // Another program makes the folder anew.
+            std::fs::create_dir(dirs.served.path().join("d")).unwrap();
+            let next = dirs.open();
+            let (tree, left) = trees(&dirs);
+            assert_eq!(tree["a"].as_deref(), Some("A\n"), "step {step}");
+            assert!(left.iter().any(|path| path.ends_with("/x")), "step {step}: {left:?}");
+            let log = next.change_log().unwrap();
+            assert!(log.left_open().unwrap().is_empty() && log.numbers().unwrap().len() == 1, "step {step}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0);
 }

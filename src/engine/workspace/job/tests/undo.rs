@@ -17,7 +17,7 @@ impl Dirs {
     }
 
     pub(super) fn open(&self) -> Workspace {
-        let journal = Some((self.journal.path().into(), 1 << 20));
+        let journal = Some((self.journal.path().join("journal"), 1 << 20));
         let options = WorkspaceOptions { names: NamePolicy::Paths, journal, ..WorkspaceOptions::default() };
         Workspace::open(&[self.served.path().into()], options).unwrap()
     }
@@ -40,7 +40,7 @@ fn recorded(done: JobDone<String>) -> ChangeNumber {
 
 pub(super) fn change(workspace: &Workspace, ops: &[Op]) -> Result<JobDone<String>, JobError> {
     let author = author();
-    let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None });
+    let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None, partly: false });
     workspace.run_job(
         &mut operations(workspace, ops),
         JobOptions { dry_run: false, note },
@@ -51,7 +51,8 @@ pub(super) fn change(workspace: &Workspace, ops: &[Op]) -> Result<JobDone<String
 
 pub(super) fn undo(workspace: &Workspace, number: ChangeNumber) -> Result<JobDone<String>, JobError> {
     let author = author();
-    let note = Some(JobNote { author: &author, tool: "undo", message: "", undoes: Some(number) });
+    let note =
+        Some(JobNote { author: &author, tool: "undo", message: "", undoes: Some(number), partly: false });
     workspace.undo(number, None, JobOptions { dry_run: false, note }, &control(), described)
 }
 
@@ -123,7 +124,7 @@ fn files_that_were_moved_or_changed_elsewhere_since_are_followed() {
         let path = workspace.parse_path("a").unwrap();
         let mut write = [Operation::Write { path, options: ChangeOptions::default(), plan: Box::new(plan) }];
         let author = author();
-        let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None });
+        let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None, partly: false });
         recorded(
             workspace
                 .run_job(&mut write, JobOptions { dry_run: false, note }, &control(), described)
