@@ -1,0 +1,125 @@
+//! Changes of several servers, dead writers, damaged and foreign files, and the bounds of the journal.
+
+use super::*;
+
+fn change(message: &str) -> Change {
+    Change { message: message.into(), ..Change::default() }
+}
+
+fn log(dir: &Path, max: u64) -> ChangeLog {
+    ChangeLog::new(&dir.join("journal"), [Path::new("/served")].into_iter(), max)
+}
+
+fn add(log: &ChangeLog, message: &str) -> ChangeNumber {
+    let mut open = log.begin(0).unwrap();
+    open.write(&change(message), true).unwrap();
+    open.done(true).unwrap()
+}
+
+#[test]
+fn what_one_server_has_done_another_one_reads_and_numbers_after_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+    assert_eq!(one.numbers().unwrap(), []);
+    assert_eq!([add(&one, "a"), add(&other, "b"), add(&one, "c")], [1, 2, 3]);
+    assert_eq!(other.read(3).unwrap(), Some(change("c")));
+    assert_eq!(one.numbers().unwrap(), [1, 2, 3]);
+    drop(one.begin(0).unwrap());
+    assert!(other.left_open().unwrap().is_empty() && other.read(4).unwrap().is_none());
+}
+
+#[test]
+fn the_oldest_go_and_no_number_is_given_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = change("x").to_bytes().len() as u64;
+    let small = log(dir.path(), 3 * bytes);
+    (1..=5).for_each(|number| assert_eq!(add(&small, "x"), number));
+    assert_eq!(small.numbers().unwrap(), [3, 4, 5]);
+    let smaller = log(dir.path(), 0);
+    add(&smaller, "x");
+    assert_eq!(log(dir.path(), 0).numbers().unwrap(), [6]);
+    assert_eq!(add(&log(dir.path(), 0), "x"), 7);
+}
+
+#[test]
+fn servers_of_several_folders_give_each_number_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |served: &[&str]| {
+        let served: Vec<PathBuf> = served.iter().map(PathBuf::from).collect();
+        ChangeLog::new(&dir.path().join("journal"), served.iter().map(PathBuf::as_path), 1 << 20)
+    };
+    let (both, one) = (of(&["/a", "/b"]), of(&["/b"]));
+    assert_eq!([add(&both, "1"), add(&one, "2"), add(&both, "3"), add(&one, "4")], [1, 2, 3, 4]);
+    assert_eq!((both.numbers().unwrap(), one.numbers().unwrap()), (vec![1, 2, 3, 4], vec![2, 4]));
+}
+
+#[test]
+fn what_is_no_change_of_this_release_stops_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), 1 << 20);
+    add(&log, "a");
+    let done = log.folders[0].path.join("done");
+    std::fs::write(done.join("000000000002"), "file-editor change 2\nx").unwrap();
+    std::fs::create_dir(done.join("000000000003")).unwrap();
+    std::fs::write(done.join("18446744073709551615"), "x").unwrap();
+    assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (None, None));
+    assert!(done.join("000000000002").exists());
+    assert_eq!(log.numbers().unwrap(), [1, 2, 3]);
+    std::fs::write(log.path.join(LAST), "nonsense").unwrap();
+    assert_eq!(add(&log, "b"), 4);
+    let open = log.folders[0].path.join("open");
+    std::fs::create_dir(open.join("x")).unwrap();
+    assert!(log.left_open().unwrap().is_empty());
+}
+
+#[test]
+fn what_was_taken_back_and_what_was_not_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), 1 << 20);
+    let add = |session: &str, undoes| {
+        let author = journal::Author { session: session.into(), ..journal::Author::default() };
+        let mut open = log.begin(0).unwrap();
+        open.write(&Change { author, undoes, ..Change::default() }, false).unwrap();
+        open.done(false).unwrap()
+    };
+    assert_eq!(log.last_of("s").unwrap(), None);
+    assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);
+    assert_eq!(log.last_of("s").unwrap(), Some(2));
+    assert_eq!((add("s", Some(2)), log.last_of("s").unwrap()), (4, Some(1)));
+    assert_eq!(log.taken_back_by(2).unwrap(), Some(4));
+    assert_eq!((add("s", Some(4)), log.last_of("s").unwrap()), (5, Some(2)), "done again");
+    assert_eq!((log.taken_back_by(2).unwrap(), log.taken_back_by(4).unwrap()), (None, Some(5)));
+}
+
+#[test]
+fn a_damaged_change_is_set_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), 1 << 20);
+    add(&log, "a");
+    let done = log.folders[0].path.join("done");
+    std::fs::write(done.join(name_of(1)), "file-editor change 1\nx").unwrap();
+    assert_eq!(log.read(1).unwrap(), None);
+    assert!(done.join("000000000001.damaged").exists() && log.numbers().unwrap().is_empty());
+    assert_eq!(add(&log, "b"), 2);
+}
+
+#[test]
+fn what_a_dead_writer_left_is_found_and_what_a_living_one_makes_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+    let mut open = one.begin(0).unwrap();
+    open.write(&change("a"), false).unwrap();
+    assert!(other.left_open().unwrap().is_empty());
+    let path = one.folders[0].path.join("open").join(&open.name);
+    let bytes = std::fs::read(&path).unwrap();
+    drop(open);
+    std::fs::write(&path, bytes).unwrap();
+    let mut perms = path.metadata().unwrap().permissions();
+    sys::testing::PermissionsExt::set_mode(&mut perms, 0o600);
+    std::fs::set_permissions(&path, perms).unwrap();
+    let left = other.left_open().unwrap();
+    assert_eq!(left[0].1, Some(change("a")));
+    assert!(one.left_open().unwrap().is_empty(), "one server at a time");
+    drop(left);
+    assert!(!path.exists());
+}
