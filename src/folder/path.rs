@@ -162,6 +162,8 @@ pub struct FilePath {
     in_tree: bool,
     /// It is absolute and in no served folder, or has control characters that no name has, so it leads to nothing.
     outside: bool,
+    /// The server itself names an entry that was there before.
+    known: bool,
 }
 
 impl FilePath {
@@ -179,6 +181,7 @@ impl FilePath {
                 sent: None,
                 in_tree: false,
                 outside: false,
+                known: false,
             }),
         }
     }
@@ -195,6 +198,7 @@ impl FilePath {
                 sent: Some(text.into()),
                 in_tree: true,
                 outside: true,
+                known: false,
             }),
             parsed => parsed,
         }
@@ -228,7 +232,7 @@ impl FilePath {
         }
         let relative = components.join("/");
         let sent = (relative != sent).then(|| sent.into());
-        Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true, outside: false })
+        Ok(FilePath { relative: relative.into(), folder, sent, in_tree: true, outside: false, known: false })
     }
 
     /// The path of `name`, an entry of the folder `self`.
@@ -254,7 +258,13 @@ impl FilePath {
 
     /// The path of an entry that the server knows: `below` the served folder `number`, as names are shown.
     pub fn known(number: usize, below: &str) -> FilePath {
-        FilePath { relative: below.into(), folder: Some(number), sent: None, in_tree: true, outside: false }
+        let (sent, in_tree, outside, known) = (None, true, false, true);
+        FilePath { relative: below.into(), folder: Some(number), sent, in_tree, outside, known }
+    }
+
+    /// Whether the server itself names an entry that was there before, whose name is kept to no rule.
+    pub fn is_known(&self) -> bool {
+        self.known
     }
 
     /// The path `below` the served folder `number`. Errors name it as this one was sent.
@@ -266,6 +276,7 @@ impl FilePath {
             sent: Some(self.sent().into()),
             in_tree: true,
             outside: false,
+            known: self.known,
         }
     }
 

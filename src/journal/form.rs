@@ -34,7 +34,10 @@ impl Change {
     ///
     /// If it did not write exactly these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Change, Unreadable> {
-        let has_version = |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit);
+        let has_version = |rest: &[u8]| {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            digits > 0 && rest.get(digits) == Some(&b'\n')
+        };
         if !bytes.starts_with(FORMAT) && bytes.strip_prefix(ANY_FORMAT).is_some_and(has_version) {
             return Err(Unreadable::OtherFormat);
         }

@@ -8,7 +8,11 @@ use std::ops::Range;
 
 use super::hash;
 use serde::{Deserialize, Serialize};
-use text::splice::EditPlan;
+use text::line_diff::line_changes;
+use text::splice::{EditPlan, Splice};
+
+/// The longest texts whose lines are compared, in bytes.
+const MOST_COMPARED: usize = 4 << 20;
 
 /// The most places in a text that are looked at for one hunk. Beyond, its lines are not unique.
 const MOST_CANDIDATES: usize = 1_000;
@@ -118,12 +122,24 @@ fn replacements<'p>(
     old: &'p [u8],
 ) -> impl Iterator<Item = (Range<usize>, Replaced)> + 'p {
     let mut shift = 0_isize;
-    plan.splices().map(move |splice| {
-        let start = splice.at.start.saturating_add_signed(shift);
-        shift += splice.text.len() as isize - splice.at.len() as isize;
-        let (old, new) = (old[splice.at].to_vec(), splice.text.to_vec());
+    plan.splices().flat_map(|splice| by_lines(splice, old)).map(move |(at, new)| {
+        let start = at.start.saturating_add_signed(shift);
+        shift += new.len() as isize - at.len() as isize;
+        let old = old[at].to_vec();
         (start..start + new.len(), Replaced { start: 0, old, new })
     })
+}
+
+/// A change of many lines as those of the lines that differ: of the old bytes, by the new ones.
+fn by_lines(splice: Splice, old: &[u8]) -> Vec<(Range<usize>, Vec<u8>)> {
+    let gone = &old[splice.at.clone()];
+    let has_lines = |text: &[u8]| text.len() <= MOST_COMPARED && memchr::memchr(b'\n', text).is_some();
+    if !has_lines(gone) || !has_lines(&splice.text) || line_start(old, splice.at.start) != splice.at.start {
+        return vec![(splice.at, splice.text.into_owned())];
+    }
+    let changes = line_changes(gone, &splice.text).into_iter();
+    let start = splice.at.start;
+    changes.map(|inner| (start + inner.at.start..start + inner.at.end, inner.text.into_owned())).collect()
 }
 
 /// The range of the whole lines that `range` touches. Between two lines it touches none.

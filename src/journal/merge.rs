@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::hunks::{Hunk, Lines};
+use super::hunks::{Hunk, Lines, Replaced};
 use super::{FileChange, hash};
 use text::splice::{EditPlan, Splice};
 
@@ -25,7 +25,9 @@ pub fn undo_plan(
     later: &[&FileChange],
 ) -> Result<EditPlan<'static>, Conflict> {
     let starts = match followed(change, hash(now), later) {
-        Some(starts) => starts?,
+        Some(Ok(starts)) => starts,
+        // What touched the lines may have been taken back since.
+        Some(Err(conflict)) => found(change, now).map_err(|_| conflict)?,
         None => found(change, now)?,
     };
     let splices = change.hunks.iter().zip(starts).flat_map(|(hunk, start)| {
@@ -34,8 +36,14 @@ pub fn undo_plan(
             Splice { at: start..start.saturating_add(replaced.new.len()), text: replaced.old.clone().into() }
         })
     });
+    let splices: Vec<Splice> = splices.collect();
+    let is_there =
+        |splice: &Splice, replaced: &Replaced| now.get(splice.at.clone()) == Some(&replaced.new[..]);
+    let replaced = change.hunks.iter().flat_map(|hunk| &hunk.replaced);
+    let are_there = splices.iter().zip(replaced).all(|(splice, replaced)| is_there(splice, replaced));
     // Hunks that were found are in order, and do not overlap.
-    EditPlan::new(splices.collect(), now).ok_or_else(|| conflict(change.hunks.first(), None))
+    let plan = EditPlan::new(splices, now).filter(|_| are_there);
+    plan.ok_or_else(|| conflict(change.hunks.first(), None))
 }
 
 /// Where the hunks are in the text with the hash `now`, if all changes since are known.
@@ -48,6 +56,10 @@ fn followed(change: &FileChange, now: u64, later: &[&FileChange]) -> Option<Resu
         let same = later[next..].iter().rposition(|later| later.before == content);
         let at = next + same?;
         let by = later[at];
+        if by.hunks.is_empty() {
+            // What it changed is not kept.
+            return None;
+        }
         for (region, hunk) in &mut regions {
             match moved(region, hunk.is_at_border(), by) {
                 Some(start) => *region = start..start.saturating_add(region.len()),
@@ -96,7 +108,7 @@ fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
 
 fn conflict(hunk: Option<&Hunk>, by: Option<usize>) -> Conflict {
     let Some(hunk) = hunk else { return Conflict { sides: Default::default(), at: 0..0, by } };
-    let joined = |side: fn(&super::Replaced) -> &Vec<u8>| {
+    let joined = |side: fn(&Replaced) -> &Vec<u8>| {
         hunk.replaced.iter().flat_map(|replaced| side(replaced).iter().copied()).collect()
     };
     Conflict { sides: (joined(|one| &one.old), joined(|one| &one.new)), at: hunk.at.clone(), by }

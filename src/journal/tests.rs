@@ -105,6 +105,40 @@ fn what_others_changed_in_these_lines_or_beside_them_is_a_conflict() {
 }
 
 #[test]
+fn a_later_change_whose_places_are_not_kept_moves_nothing() {
+    let new = "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n";
+    let first = change(OLD, new);
+    for now in ["0\none\ntwo\nTHREE\nfour\nfive\nsix\nseven\n", "mine\nfour\nfive\nsix\nseven\n"] {
+        let unkept = FileChange { hunks: Vec::new(), ..change(new, now) };
+        let kept = now.replace("THREE", "three");
+        let wanted = if now.contains("THREE") { Ok(&*kept) } else { Err(None) };
+        assert_eq!(
+            undone(&first, now, &[&unkept]).as_deref().map_err(|conflict| conflict.by),
+            wanted,
+            "{now:?}"
+        );
+    }
+}
+
+#[test]
+fn a_text_that_is_replaced_as_a_whole_is_a_change_of_the_lines_that_differ() {
+    let new = "one\nTWO\nthree\nfour\nfive\nSIX\nseven\n";
+    let whole = Splice { at: 0..OLD.len(), text: new.as_bytes().into() };
+    let first = FileChange::of(&EditPlan::new(vec![whole], OLD.as_bytes()).unwrap(), OLD.as_bytes());
+    assert_eq!(first.hunks.len(), 2);
+    let now = new.replace("four", "4");
+    assert_eq!(undone(&first, &now, &[]).as_deref(), Ok(&*OLD.replace("four", "4")));
+}
+
+#[test]
+fn a_change_that_touched_these_lines_and_was_taken_back_is_none() {
+    let texts = ["a 0\nb\nc\n", "a 1\nb\nc\n", "a 2\nb\nc\n", "a 2\nb\nC\n", "a 1\nb\nC\n"];
+    let changes: Vec<FileChange> = texts.windows(2).map(|pair| change(pair[0], pair[1])).collect();
+    let later: Vec<&FileChange> = changes[1..].iter().collect();
+    assert_eq!(undone(&changes[0], texts[4], &later).as_deref(), Ok("a 0\nb\nC\n"));
+}
+
+#[test]
 fn lines_that_are_there_twice_are_not_guessed() {
     let (old, new) = ("a\nb\nc\na\nc\n", "a\nb\nc\na\nb\nc\n");
     let first = change(old, new);

@@ -156,6 +156,24 @@ fn a_dry_run_shows_the_diff_and_changes_nothing() {
 }
 
 #[test]
+fn a_text_for_lines_has_the_lines_that_it_says() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for (new, lines) in [
+        ("x", "x\n"),
+        ("x\n", "x\n"),
+        ("x\n\n", "x\n\n"),
+        ("\n", "\n"),
+        ("\n\n", "\n\n"),
+        ("x\n\ny", "x\n\ny\n"),
+    ] {
+        put(&folder, "a", "1\n2\n3\n");
+        edit(&server, json!([{ "path": "a", "lines": "2", "new": new }]));
+        assert_eq!(folder.text("a"), format!("1\n{lines}3\n"), "{new:?}");
+    }
+}
+
+#[test]
 fn lines_are_removed_replaced_and_checked() {
     let folder = Folder::new();
     folder.write("a", "1\n2\n3\n4\n5\n");

@@ -35,6 +35,8 @@ pub struct ChangeOptions {
     ///
     /// [`WorkspaceOptions::max_bytes`]: super::WorkspaceOptions::max_bytes
     pub any_size: bool,
+    /// Whether it may also add any number of bytes: it makes what was there before.
+    pub restores: bool,
     /// What kind of parts of the text are changed. `None`: the whole text is replaced, whatever its bytes mean.
     pub in_parts: Option<InParts>,
     /// The version that the file must have.
@@ -64,7 +66,7 @@ impl ChangeOptions {
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
         let ChangeOptions { versioned, makes_any_bytes, any_size, .. } = *self;
         let makes_any_bytes = makes_any_bytes || edit.is_other_encoding();
-        NewContent { edit, old, versioned, makes_any_bytes, any_size }
+        NewContent { edit, old, versioned, makes_any_bytes, any_size, restores: false }
     }
 }
 
@@ -76,6 +78,7 @@ impl Default for ChangeOptions {
             create_only: false,
             any_bytes: false,
             makes_any_bytes: false,
+            restores: false,
             any_size: false,
             in_parts: Some(InParts::OF_TEXTS),
             expected: None,

@@ -88,6 +88,9 @@ impl Folders {
     /// or have blanks around them, or if the path is that of a file with quotes, blanks, `@` or a line number around it. Where files have
     /// names, a backslash is part of one unless it reads as the path of an entry in a folder that is there.
     pub(super) fn check_new(&self, path: &FilePath, found: &Found) -> Result<()> {
+        if path.is_known() {
+            return Ok(());
+        }
         let (place, real) = (&found.place, found.real_path(path));
         let new = place.missing.iter().chain([&place.name]);
         let is_first = real.iter().count() == place.missing.len() + 1;

@@ -417,6 +417,7 @@ fn bytes_that_the_system_failed_to_read_are_not_written_as_zeros() {
         old: Some(&view),
         versioned: false,
         makes_any_bytes: false,
+        restores: false,
         any_size: false,
     };
     let written = workspace.write(&found(), &path, content, &Replaces::File(view.file()), &control);

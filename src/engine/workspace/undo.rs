@@ -2,7 +2,7 @@
 //!
 //! What was changed since is followed: files that were moved since are found where they are, and other lines stay as they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,7 @@ type Place = (usize, PathBuf);
 /// A change, with all that were made since.
 struct History<'w> {
     workspace: &'w Workspace,
+    number: ChangeNumber,
     change: Change,
     later: Vec<(ChangeNumber, Change)>,
     /// The folders that will be there again: their places after the change, and where they will be.
@@ -55,15 +56,19 @@ impl Workspace {
         control: &Control,
         describe: impl FnMut(JobChange) -> T,
     ) -> Result<JobDone<T>, JobError> {
-        let unknown = || {
-            refused(
-                "change",
-                "it is not in the journal: it was never made, or is older than what the journal keeps",
-            )
-        };
         let log =
             self.change_log().ok_or_else(|| refused("change", "there is no journal (--journal=off)"))?;
         let failed = |source| Error::WriteFailed { source };
+        let numbers = log.numbers().map_err(failed)?;
+        let unknown = || {
+            let last: Vec<String> = numbers.iter().rev().take(3).map(|number| format!("c{number}")).collect();
+            let last = if last.is_empty() {
+                "none are".into()
+            } else {
+                format!("the last ones are {}", last.join(", "))
+            };
+            refused("change", &format!("it is not in the journal; {last}"))
+        };
         let change = log.read(number).map_err(failed)?.ok_or_else(unknown)?;
         if !change.not_undoable.is_empty() {
             return Err(
@@ -75,14 +80,14 @@ impl Workspace {
             return Err(refused("change", &problem).into());
         }
         let mut later = Vec::new();
-        for number in log.numbers().map_err(failed)?.into_iter().filter(|later| *later > number) {
+        for number in numbers.iter().copied().filter(|later| *later > number) {
             control.check()?;
             later.extend(log.read(number).map_err(failed)?.map(|change| (number, change)));
         }
-        let mut history = History { workspace: self, change, later, again: HashMap::new() };
+        let mut history = History { workspace: self, number, change, later, again: HashMap::new() };
         let mut operations = history.operations(within)?;
         if operations.is_empty() {
-            return Err(refused("path", "the change did nothing there").into());
+            return Err(refused("path", &format!("of c{number}, nothing there is left to undo")).into());
         }
         self.run_job(&mut operations, options, control, describe)
     }
@@ -91,10 +96,12 @@ impl Workspace {
 impl History<'_> {
     /// What takes the change back: contents first, then names, the last first.
     fn operations(&mut self, within: Option<&FilePath>) -> Result<Vec<Operation<'static>>> {
+        let done = self.taken_back_in_part();
         let is_within = |place: &Place| {
-            within.is_none_or(|path| {
-                path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
-            })
+            !done.contains(place)
+                && within.is_none_or(|path| {
+                    path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
+                })
         };
         let mut operations = Vec::new();
         for file in &self.change.files {
@@ -113,6 +120,21 @@ impl History<'_> {
             }
         }
         Ok(operations)
+    }
+
+    /// The places of what was taken back already, by changes that took back a part.
+    fn taken_back_in_part(&self) -> HashSet<Place> {
+        let mut again = HashSet::new();
+        let mut places = HashSet::new();
+        for (number, change) in self.later.iter().rev() {
+            again.extend(change.undoes_whole());
+            if change.partly && change.undoes == Some(self.number) && !again.contains(number) {
+                let changed =
+                    change.files.iter().map(|file| &file.from).chain(change.steps.iter().map(Step::place));
+                places.extend(changed.filter_map(|place| self.workspace.served_place(change, place)));
+            }
+        }
+        places
     }
 
     fn content(&self, file: &FileChange, at: Place) -> Result<Operation<'static>> {
@@ -241,7 +263,13 @@ impl History<'_> {
 }
 
 fn options() -> ChangeOptions {
-    ChangeOptions { any_bytes: true, makes_any_bytes: true, any_size: true, ..ChangeOptions::default() }
+    ChangeOptions {
+        any_bytes: true,
+        makes_any_bytes: true,
+        any_size: true,
+        restores: true,
+        ..ChangeOptions::default()
+    }
 }
 
 fn refused(at: &str, problem: &str) -> Error {

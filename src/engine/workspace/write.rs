@@ -37,6 +37,8 @@ pub(super) struct NewContent<'c> {
     pub(super) makes_any_bytes: bool,
     /// Whether the limit of its size is one of what it adds.
     pub(super) any_size: bool,
+    /// Whether it has no limit: it was there before.
+    pub(super) restores: bool,
 }
 
 impl NewContent<'_> {
@@ -140,7 +142,10 @@ impl Workspace {
         control: &Control,
     ) -> Result<Indexing, Stopped> {
         let old_len = content.old.map_or(0, |old| old.bytes().len());
-        let size = self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?;
+        let size = match content.restores {
+            true => content.edit.len_after(old_len) as u64,
+            false => self.check_size(content.edit, old_len, content.any_size).map_err(Stopped::Refused)?,
+        };
         if !switches::is_off("edit-late") {
             control.check().map_err(Stopped::Refused)?;
         }

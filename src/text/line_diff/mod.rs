@@ -116,7 +116,7 @@ fn diff_from(
 }
 
 /// The changes by whole lines that make `new` of `old`: the fewest lines, unless that takes too long to find.
-pub(super) fn line_changes<'n>(old: &[u8], new: &'n [u8]) -> Vec<Splice<'n>> {
+pub fn line_changes<'n>(old: &[u8], new: &'n [u8]) -> Vec<Splice<'n>> {
     if old == new {
         return Vec::new();
     }

@@ -16,7 +16,7 @@ impl ChangeId {
 
 impl Argument for ChangeId {
     fn expected() -> String {
-        "the id of a change, such as c17".into()
+        "the id of a change, such as c17; without it, your last change".into()
     }
 
     fn schema(out: &mut String) {

@@ -13,6 +13,7 @@ use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
+use text::shown::shown_line;
 use text::splice::{EditPlan, Splice};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -41,6 +42,13 @@ arguments! {
         diff: bool = true,
     }
 }
+
+/// The most changes that are told one by one, the last ones.
+const MOST_CHANGES: usize = 30;
+
+/// The most characters of a client's name and of a message that are shown.
+const MOST_NAME: usize = 60;
+const MOST_MESSAGE: usize = 200;
 
 /// Whose changes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +96,9 @@ impl Argument for Since {
     }
 
     fn read(value: &Value) -> Result<Since> {
+        if let Ok(number) = value.json().parse() {
+            return Ok(Since::Change(number));
+        }
         Since::parse(&value.string()?).ok_or_else(|| value.wrong(&Since::expected()))
     }
 }
@@ -122,7 +133,15 @@ impl Call for Changes {
             at: "since".into(),
             problem: "there is no journal (--journal=off): what has changed is not known".into(),
         })?;
-        let mut changes = self.wanted(log).map_err(|source| Error::WriteFailed { source })?;
+        let failed = |source| Error::WriteFailed { source };
+        if let Some(Since::Change(number)) = self.since {
+            let last = log.numbers().map_err(failed)?.last().copied().unwrap_or(0);
+            if number > last {
+                let problem = format!("there is no change c{number}; the last one is c{last}");
+                return Err(Error::InvalidArguments { at: "since".into(), problem });
+            }
+        }
+        let mut changes = self.wanted(log).map_err(failed)?;
         let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
         if self.by_me {
             changes.retain(|(_, change)| change.author.session == self.author.session);
@@ -135,7 +154,11 @@ impl Call for Changes {
                 format!("{} in {}", several(changes as u64, "change"), several(files as u64, "file"))
             }
         };
-        changes.iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
+        let before = changes.len().saturating_sub(MOST_CHANGES);
+        if before > 0 {
+            let _ = write!(text, "\n[{before} earlier ones are not shown: give since, or path]");
+        }
+        changes[before..].iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
         files.iter().for_each(|file| self.push_file(&mut text, file));
         cut(&mut text, self.limit);
         Ok(content(text, OutputKinds { text: true, data: false }))
@@ -164,13 +187,14 @@ impl Changes {
             author if author.client.is_empty() => "another client",
             author => &author.client,
         };
+        let by = shortened(&shown_line(by.as_bytes()), MOST_NAME);
         // A write to a String cannot fail.
         let _ = write!(text, "\nc{number} {time} {} by {by}", change.tool);
         if let Some(undone) = change.undoes {
             let _ = write!(text, ", of c{undone}");
         }
         if !change.message.is_empty() {
-            let _ = write!(text, ": {}", text::shown::shown_line(change.message.as_bytes()));
+            let _ = write!(text, ": {}", shortened(&shown_line(change.message.as_bytes()), MOST_MESSAGE));
         }
     }
 
@@ -188,5 +212,13 @@ impl Changes {
         let whole = vec![Splice { at: 0..old.len(), text: new.as_slice().into() }];
         let plan = EditPlan::new(whole, old).unwrap_or_default();
         let _ = write!(text, "\n{}", hunks(&file.path, old, &plan).trim_end_matches('\n'));
+    }
+}
+
+/// The first characters of a text.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -203,15 +203,7 @@ fn line_edit(Span { first, last }: Span, new: String, expect: Option<Text>) -> L
     let expect = expect.map(|expect| expect.0).filter(|expect| !expect.is_empty());
     let operation = match new.is_empty() {
         true => Operation::Delete { expect },
-        false => Operation::Replace { content: without_last_break(new), expect },
+        false => Operation::Replace { content: new, expect },
     };
     LineEdits { edits: vec![LineEdit { line: first, end_line: Some(last), operation }], append: None }
-}
-
-/// The text of whole lines, whose last break is the file's.
-fn without_last_break(mut text: String) -> String {
-    if text.ends_with('\n') && text.len() > 1 {
-        text.truncate(text.len() - if text.ends_with("\r\n") { 2 } else { 1 });
-    }
-    text
 }

@@ -47,6 +47,7 @@ impl<'o> Planner<'_, 'o> {
         let changed = &mut self.draft.files[file];
         changed.plan = planned;
         changed.any_size |= options.any_size;
+        changed.restores |= options.restores;
         changed.makes_any_bytes |= options.makes_any_bytes || changed.plan.is_other_encoding();
         Ok(())
     }
@@ -106,8 +107,9 @@ impl<'o> Planner<'_, 'o> {
                 let text = Cow::Owned(content.clone());
                 let plan = EditPlan::new(vec![Splice { at: 0..0, text }], b"").unwrap_or_default();
                 let mode = Some(sys::fs::mode(*mode));
-                let (any_size, makes_any_bytes) = (true, true);
-                let file = DraftFile { plan, mode, any_size, makes_any_bytes, ..DraftFile::new(path) };
+                let (any_size, makes_any_bytes, restores) = (true, true, true);
+                let file =
+                    DraftFile { plan, mode, any_size, makes_any_bytes, restores, ..DraftFile::new(path) };
                 self.add_new(place, path, file)
             }
             KeptEntry::Folder { mode } => {
@@ -131,6 +133,9 @@ impl<'o> Planner<'_, 'o> {
         base: Option<&Arc<OpenFile>>,
         options: &ChangeOptions,
     ) -> Result<u64> {
+        if options.restores {
+            return Ok(0);
+        }
         self.workspace.check_size(plan, base.map_or(0, |base| base.len_bytes()), options.any_size)
     }
 
@@ -143,7 +148,7 @@ impl<'o> Planner<'_, 'o> {
             let size = file.base.as_ref().map_or(0, |base| base.stamp().len);
             let max = workspace.options().max_bytes;
             // The text between two edits is held as a whole.
-            if size > max && !file.plan.changes_nothing() {
+            if size > max && !file.plan.changes_nothing() && !options.restores {
                 return Err(Error::TooLarge { size, max, is_result: false });
             }
             return Ok(number);

@@ -54,6 +54,8 @@ pub(super) struct DraftFile<'o> {
     pub(super) any_size: bool,
     /// Whether the result may be bytes that are no text in UTF-8.
     pub(super) makes_any_bytes: bool,
+    /// Whether it has no limit of size: it was there before.
+    pub(super) restores: bool,
 }
 
 impl<'o> DraftFile<'o> {
@@ -69,6 +71,7 @@ impl<'o> DraftFile<'o> {
             mode: None,
             any_size: false,
             makes_any_bytes: false,
+            restores: false,
         }
     }
 

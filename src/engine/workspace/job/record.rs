@@ -166,6 +166,7 @@ impl Recorder<'_> {
                     Before::OnDisk(at) => self.id_of_edited(staged, &at).unwrap_or_else(|| id_of(taken)),
                     Before::Folder | Before::Link | Before::Nothing => journal::EntryId::default(),
                 };
+                self.check_name(from.1.as_os_str().as_bytes());
                 journal::Step::Moved { from: place(from), to: place(to), id }
             }
             Step::Deleted { at, taken, hidden, .. } => {
@@ -196,6 +197,7 @@ impl Recorder<'_> {
                 .is_some_and(|now| below(&now, at).is_some_and(|rest| rest != Path::new(""))),
             Step::Deleted { .. } => false,
         };
+        self.check_name(at.1.as_os_str().as_bytes());
         let taken = taken.and_then(|taken| self.draft.taken.get(taken));
         let Some(taken) = taken.filter(|_| !before.iter().enumerate().any(is_inside)) else {
             self.problem = "it deletes what it has made or moved itself".into();
@@ -249,6 +251,7 @@ impl Recorder<'_> {
                 }
                 (_, None) => return self.unread(),
             };
+            self.check_name(&rest);
             entries.push((rest, kept));
             self.keep(64);
             if !self.problem.is_empty() {
@@ -256,6 +259,15 @@ impl Recorder<'_> {
             }
         }
         Some(entries)
+    }
+
+    /// Notes a name by which a path cannot lead to a new entry.
+    fn check_name(&mut self, path: &[u8]) {
+        let is_plain = |path: &str| !path.contains(|c: char| c.is_control() || c == '\\');
+        if !std::str::from_utf8(path).is_ok_and(is_plain) {
+            let name = text::shown::shown_line(path);
+            self.problem = format!("'{name}' is no name that a new entry can get");
+        }
     }
 
     /// A file or link.

@@ -95,9 +95,9 @@ impl Workspace {
                 Some(old.ok_or_else(changed)?.0)
             }
         };
-        let DraftFile { makes_any_bytes, any_size, .. } = *file;
-        let content =
-            NewContent { edit: &file.plan, old: old.as_ref(), versioned: false, makes_any_bytes, any_size };
+        let DraftFile { makes_any_bytes, any_size, restores, .. } = *file;
+        let (edit, old_bytes, versioned) = (&file.plan, old.as_ref(), false);
+        let content = NewContent { edit, old: old_bytes, versioned, makes_any_bytes, any_size, restores };
         let composed = self.compose(dir, &file.path, &content, true, control)?;
         if let Some(old) = &old
             && !old.is_unchanged().map_err(|error| Stopped::Refused(Error::read(name, error)))?

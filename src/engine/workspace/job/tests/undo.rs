@@ -17,9 +17,12 @@ impl Dirs {
     }
 
     pub(super) fn open(&self) -> Workspace {
+        Workspace::open(&[self.served.path().into()], self.options()).unwrap()
+    }
+
+    fn options(&self) -> WorkspaceOptions {
         let journal = Some((self.journal.path().join("journal"), 1 << 20));
-        let options = WorkspaceOptions { names: NamePolicy::Paths, journal, ..WorkspaceOptions::default() };
-        Workspace::open(&[self.served.path().into()], options).unwrap()
+        WorkspaceOptions { names: NamePolicy::Paths, journal, ..WorkspaceOptions::default() }
     }
 
     pub(super) fn tree(&self) -> Tree {
@@ -198,6 +201,53 @@ fn a_folder_that_the_change_made_goes_only_if_nothing_is_in_it() {
     undo(&workspace, first).unwrap();
     assert_eq!(dirs.tree()["n/other"].as_deref(), Some("theirs\n"));
     assert!(!dirs.tree().contains_key("n/f"));
+}
+
+#[test]
+fn files_over_the_limit_come_back_and_names_that_cannot_be_given_again_are_said_before() {
+    let dirs = Dirs::new(&start());
+    let large = dirs.served.path().join("large");
+    std::fs::write(&large, vec![b'x'; 40 << 10]).unwrap();
+    std::fs::write(dirs.served.path().join("d/what? * "), "x").unwrap();
+    let options = WorkspaceOptions { max_bytes: 1 << 10, ..dirs.options() };
+    let workspace = Workspace::open(&[dirs.served.path().into()], options).unwrap();
+    let number = recorded(change(&workspace, &[Op::Delete("large", false), Op::Delete("d", true)]).unwrap());
+    undo(&workspace, number).unwrap();
+    assert_eq!(large.metadata().unwrap().len(), 40 << 10);
+    assert_eq!(dirs.tree()["d/what? * "].as_deref(), Some("x"));
+    std::fs::write(dirs.served.path().join("d/a\tb"), "x").unwrap();
+    let done = change(&workspace, &[Op::Delete("d", true)]).unwrap();
+    assert!(
+        matches!(&done.recorded, Some(Recorded::NotUndoable(why)) if why.contains("no name that a new entry"))
+    );
+}
+
+#[test]
+fn a_later_change_that_is_not_kept_does_not_move_what_is_taken_back() {
+    let dirs = Dirs::new(&tree(&[("a", "1\n2\n3\n4\n5\n"), ("large", &"x".repeat(1 << 20))], &[]));
+    let workspace = dirs.open();
+    let first = recorded(change(&workspace, &[Op::Content("a", "1\ntwo\nTWO\n3\n4\n5\n")]).unwrap());
+    let ops = [Op::Content("a", "mine\nTWO\n3\n4\n5\n"), Op::Delete("large", false)];
+    let done = change(&workspace, &ops).unwrap();
+    assert!(matches!(done.recorded, Some(Recorded::NotUndoable(_))));
+    assert!(undo(&workspace, first).is_err());
+    assert_eq!(dirs.tree()["a"].as_deref(), Some("mine\nTWO\n3\n4\n5\n"));
+}
+
+#[test]
+fn what_is_left_of_a_change_that_was_taken_back_in_part_is_taken_back() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let first = recorded(change(&workspace, &[Op::Append("a", "1\n"), Op::Append("d/x", "1\n")]).unwrap());
+    let author = author();
+    let note =
+        Some(JobNote { author: &author, tool: "undo", message: "", undoes: Some(first), partly: true });
+    let options = JobOptions { dry_run: false, note };
+    let path = workspace.parse_path("a").unwrap();
+    workspace.undo(first, Some(&path), options, &control(), described).unwrap();
+    assert!(workspace.undo(first, Some(&path), options, &control(), described).is_err());
+    undo(&workspace, first).unwrap();
+    assert_eq!(dirs.tree(), start());
 }
 
 #[test]
