@@ -228,9 +228,13 @@ impl ChangeLog {
 }
 
 impl OpenChange<'_> {
-    /// Writes what will be changed. With `flush`, it is on the disk then.
+    /// Writes what will be changed, in the place of what was written before. With `flush`, it is on the disk then.
     pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
         let bytes = change.to_bytes();
+        if self.len > 0 {
+            self.file.set_len(0)?;
+            self.file.seek(SeekFrom::Start(0))?;
+        }
         self.file.write_all(&bytes)?;
         self.len = bytes.len() as u64;
         if flush {
@@ -238,6 +242,11 @@ impl OpenChange<'_> {
             self.folder.opened()?.open.flush()?;
         }
         Ok(())
+    }
+
+    /// How many bytes of changes are kept of one folder.
+    pub fn max_bytes(&self) -> u64 {
+        self.log.max_bytes
     }
 
     /// Keeps it open, for another server.

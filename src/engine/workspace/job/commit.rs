@@ -66,11 +66,14 @@ impl Workspace {
         control: &Control,
     ) -> Result<Option<Recorded>> {
         self.hold(held, draft, control)?;
+        let mut recording = note.and_then(|_| self.begin_record(draft));
         let staged = self.stage(draft, control).map_err(|failed| {
             let (path, stopped) = *failed;
             stopped.into_error(path.sent())
         })?;
-        let recording = note.and_then(|note| self.begin_record(draft, &staged, note, control));
+        if let Some((recording, note)) = recording.as_mut().zip(note) {
+            recording.write(self, draft, &staged, note, control);
+        }
         control.begin_commit()?;
         let mut commit = Commit {
             workspace: self,
@@ -411,9 +414,15 @@ impl Commit<'_> {
         }
         let mut left = 0;
         for done in &self.done {
-            if let Done::Hidden { hidden, recursive, path, .. } = done {
-                let is_gone = self.workspace.remove_hidden(hidden, *recursive, path, &self.hidden, control);
-                left += usize::from(!is_gone);
+            match done {
+                // Also in a folder that goes.
+                Done::Replaced { hidden: Some(hidden), .. } => hidden.remove(),
+                Done::Hidden { hidden, recursive, path, .. } => {
+                    let own = &self.hidden;
+                    let is_gone = self.workspace.remove_hidden(hidden, *recursive, path, own, control);
+                    left += usize::from(!is_gone);
+                }
+                _ => {}
             }
         }
         // Last, because the next server removes what is left only of a job that is not done.

@@ -177,6 +177,19 @@ impl<'o> Draft<'o> {
         })
     }
 
+    /// The places of files whose content changes and of all that steps change.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
+        let changed = self.on_disk.iter().filter(|(_, file)| !self.files[**file].plan.changes_nothing());
+        let of_steps = self.steps.iter().map(|step| match step {
+            Step::Folder { at, .. }
+            | Step::New { at, .. }
+            | Step::Link { at, .. }
+            | Step::Deleted { at, .. } => at,
+            Step::Moved { to, .. } => to,
+        });
+        changed.map(|(at, _)| at).chain(of_steps)
+    }
+
     /// Whether it is the change of one file, which one rename does.
     pub(super) fn is_one_rename(&self) -> bool {
         self.steps.is_empty() && self.changed().count() == 1

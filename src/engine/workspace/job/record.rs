@@ -31,6 +31,27 @@ pub(super) struct Recording<'l> {
 }
 
 impl Recording<'_> {
+    /// Writes down what `draft` will change.
+    pub(super) fn write(
+        &mut self,
+        workspace: &Workspace,
+        draft: &Draft,
+        staged: &Staged,
+        note: JobNote,
+        control: &Control,
+    ) {
+        let Ok(open) = &mut self.open else { return };
+        let most = open.max_bytes() / 2;
+        let problem = String::new();
+        let change = Recorder { workspace, draft, control, most, left: most, problem }.change(staged, note);
+        // One rename is all or nothing without a journal.
+        let flush = workspace.options.durability == Durability::Full && !draft.is_one_rename();
+        if let Err(error) = open.write(&change, flush) {
+            self.open = Err(error);
+        }
+        self.not_undoable = change.not_undoable;
+    }
+
     /// Notes that it is done.
     pub(super) fn done(self, durability: Durability) -> Recorded {
         let done = self.open.and_then(|open| open.done(durability == Durability::Full));
@@ -43,37 +64,23 @@ impl Recording<'_> {
 }
 
 impl Workspace {
-    /// Writes down what `draft` will change. `None`: there is no journal.
-    pub(super) fn begin_record(
-        &self,
-        draft: &Draft,
-        staged: &Staged,
-        note: JobNote,
-        control: &Control,
-    ) -> Option<Recording<'_>> {
+    /// Begins the record of a job. Of several files, it has the places where temporary files will be. `None`: there is no journal.
+    pub(super) fn begin_record(&self, draft: &Draft) -> Option<Recording<'_>> {
         let log = self.change_log.as_ref()?;
-        let mut writer = Recorder {
-            workspace: self,
-            draft,
-            control,
-            most: log.max_bytes() / 2,
-            left: log.max_bytes() / 2,
-            problem: String::new(),
-        };
-        let change = writer.change(staged, note);
-        let not_undoable = change.not_undoable.clone();
-        // One rename is all or nothing without a journal.
-        let flush = self.options.durability == Durability::Full && !draft.is_one_rename();
-        let first = change
-            .files
-            .iter()
-            .map(|file| file.at.root)
-            .chain(change.steps.iter().map(|step| step.place().root));
-        let open = log.begin(first.min().unwrap_or(0)).and_then(|mut open| {
-            open.write(&change, flush)?;
+        let places: Vec<journal::Place> = draft.places().map(place).collect();
+        let first = places.iter().map(|place| place.root).min().unwrap_or(0);
+        let at = |from: journal::Place| FileChange { at: from.clone(), from, ..FileChange::default() };
+        let files = if draft.is_one_rename() { Vec::new() } else { places.into_iter().map(at).collect() };
+        let open = log.begin(first).and_then(|mut open| {
+            let roots = self.root_paths();
+            open.write(&Change { roots, files, ..Change::default() }, false)?;
             Ok(open)
         });
-        Some(Recording { open, not_undoable })
+        Some(Recording { open, not_undoable: String::new() })
+    }
+
+    fn root_paths(&self) -> Vec<Vec<u8>> {
+        self.folders.roots().iter().map(|root| root.path().as_os_str().as_bytes().to_vec()).collect()
     }
 }
 
@@ -93,14 +100,13 @@ struct Recorder<'r> {
 impl Recorder<'_> {
     fn change(&mut self, staged: &Staged, note: JobNote) -> Change {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let roots = self.workspace.folders.roots().iter();
         let mut change = Change {
             time_ms: now.as_millis() as u64,
             author: note.author.clone(),
             tool: note.tool.into(),
             message: note.message.into(),
             undoes: note.undoes,
-            roots: roots.map(|root| root.path().as_os_str().as_bytes().to_vec()).collect(),
+            roots: self.workspace.root_paths(),
             files: self.files(staged),
             steps: self.steps(staged),
             not_undoable: std::mem::take(&mut self.problem),

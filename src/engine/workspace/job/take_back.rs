@@ -49,11 +49,18 @@ pub(super) struct Hidden {
     pub(super) name: OsString,
 }
 
-impl Drop for Hidden {
-    fn drop(&mut self) {
+impl Hidden {
+    /// Takes the name away.
+    pub(super) fn remove(&self) {
         if !failpoint::crashed() {
             temporary::remove(&self.dir, &self.name);
         }
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 

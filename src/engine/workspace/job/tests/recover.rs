@@ -52,8 +52,8 @@ fn a_job_is_done_or_not_wherever_its_server_dies() {
             let (tree, left) = trees(&dirs);
             assert!(tree == start() || tree == whole, "step {step} of {ops:?}: {tree:?}");
             done += usize::from(tree == whole);
-            // What was written before the journal was is cleared by the next edit there.
-            assert!(left.iter().all(|path| dirs.tree()[path].is_some()), "step {step}: {left:?}");
+            // In the first step, the journal itself fails, and the job goes on without it.
+            assert!(left.is_empty() || step == 1, "step {step} of {ops:?}: {left:?}");
             assert!(next.change_log().unwrap().left_open().unwrap().is_empty(), "step {step}");
             let last = next.change_log().unwrap().numbers().unwrap().last().copied();
             if let Some(last) = last {

@@ -251,6 +251,15 @@ fn what_is_left_of_a_change_that_was_taken_back_in_part_is_taken_back() {
 }
 
 #[test]
+fn a_folder_in_which_a_file_is_restored_and_moved_away_goes() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let number = recorded(change(&workspace, &[Op::Content("a", ""), Op::Move("a", "e/x")]).unwrap());
+    undo(&workspace, number).unwrap();
+    assert_eq!(dirs.tree(), start());
+}
+
+#[test]
 fn a_change_that_is_too_large_for_the_journal_is_made_and_said_to_be() {
     let dirs = Dirs::new(&start());
     std::fs::write(dirs.served.path().join("large"), vec![b'x'; 1 << 20]).unwrap();
