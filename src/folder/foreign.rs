@@ -23,7 +23,17 @@ pub fn plain(path: &str) -> (String, bool) {
 /// Whether another reader than this server takes the first name of a path for a place: a home, a drive, a variable, a scheme.
 fn is_root(name: &str) -> bool {
     let is_drive = matches!(name.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
-    name == "~" || is_drive || matches!(name, "file:" | "http:" | "https:") || is_variable(name)
+    name == "~" || is_drive || is_scheme(name) || is_variable(name)
+}
+
+/// Whether a name is what stands before `//` in URIs such as `vscode://file/x`.
+fn is_scheme(name: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b':');
+    name.strip_suffix(':').is_some_and(|scheme| {
+        scheme.len() > 1
+            && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(is_usual)
+    })
 }
 
 /// A path without what a text has around it, and the lines that it names: the first and the last, counted from 1.
@@ -147,6 +157,9 @@ mod tests {
             (r"%USERPROFILE%\a", ("a", true)),
             (r"m\\sub\\x.py", ("m/sub/x.py", false)),
             ("file:///a", ("a", true)),
+            ("FILE:///a/b", ("a/b", true)),
+            ("vscode-remote://a/b", ("a/b", true)),
+            ("jar:file:/a/b", ("a/b", true)),
         ] {
             assert!(is_foreign_path(path), "{path}");
             assert_eq!(plain(path), (expected.0.to_owned(), expected.1), "{path}");

@@ -202,3 +202,24 @@ fn a_folder_that_holds_what_must_stay_is_refused_with_the_reason_and_a_way() {
         assert!(is_error && text.contains("Move or delete the other entries"), "{text}");
     }
 }
+
+#[test]
+fn no_tree_is_made_of_a_uri() {
+    on_both_with(&["--tools=filesystem,agent"], sources, |server, folder| {
+        let before = tree(folder.path());
+        let served = folder.path().display().to_string();
+        for path in [
+            &format!("FILE://{served}/src/new.rs"),
+            &format!("vscode://file{served}/src/new.rs"),
+            "sandbox:/src/new.rs",
+            "jar:file:/src/new.rs",
+            "vscode-remote://src/new.rs",
+        ] {
+            for (tool, arguments) in writes(path) {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                assert!(is_error, "{tool} {arguments}: {text}");
+                assert_eq!(tree(folder.path()), before, "{tool} {arguments}");
+            }
+        }
+    });
+}

@@ -158,6 +158,27 @@ fn a_new_text_that_is_indented_like_the_file_is_not_moved_with_the_old_one() {
         ("m:\n  a: 1  \n  b: 2\n", "a: 1\n", "a: 1\n  c: 3\n"),
         ("m:\n  a: 1  \n  b: 2\n", "a: 1 ", "a: 1\n  c: 3"),
         ("m:\n  a: 1\n  b: 2\n", "    a: 1", "    a: 1\n  c: 3"),
+        // Its first line is one of the old text, and stands as in the file.
+        (
+            "def f():\n    if x:\n        y()\n    g(a,\n        b)\n",
+            "if x:\n    y()\ng(a,",
+            "    if x:\n        z()\n    g(a,",
+        ),
+        (
+            "a:\n    - b:\n          - x\n      c:\n          - d: 1\n    - e: 2\n",
+            "c:\n    - d: 1\n",
+            "      c:\n          - d: 9\n",
+        ),
+        (
+            "s:\n  - m:\n      k: 1\n    n:\n      p: 2\n    q: 3\n  - r: 4\n",
+            "  n:\n    p: 2\n  q: 3\n- r: 4\n",
+            "    n:\n      p: 9\n    q: 3\n  - r: 4\n",
+        ),
+        (
+            "def f():\n  def g():\n    p()\n  b = 1\n  a()\n\n",
+            "b = 1\na()\n\n",
+            "  b = 1\n  if n:\n    a()\nnew()\n\n",
+        ),
         // Wrapped.
         (F, "b()\nc()\n", "    if x:\n        b()\n        c()\n"),
         (F, "        b()\n", "    if x:\n        b()\n"),

@@ -24,6 +24,8 @@ struct Row<'t> {
     is_kept: bool,
     /// Whether it has it with these blanks at its start.
     stays: bool,
+    /// Whether the file has it with these blanks, and the old text with others.
+    stands_as_file: bool,
 }
 
 /// Which lines of the new text are mapped. The others are meant as they were sent.
@@ -70,7 +72,10 @@ pub(super) fn fits_unmoved(
         let line: &Line = line;
         let (is_known, is_kept) = (known.contains(line.head), kept.is_some());
         let stays = kept.is_some_and(|at| block.old[at].head == line.head);
-        Some(Row { line, mapped: mapping.map(line, nth == 0, most)?, is_known, is_kept, stays })
+        let was = kept.and_then(|at| block.old.get(at).zip(block.found.get(at)));
+        let stands_as_file = was.is_some_and(|(old, found)| found.head == line.head && old.head != line.head);
+        let mapped = mapping.map(line, nth == 0, most)?;
+        Some(Row { line, mapped, is_known, is_kept, stays, stands_as_file })
     };
     let Some(rows) = lines.map(row).collect::<Option<Vec<Row>>>() else { return false };
     let around = Around::of(file, place, mapping.level());
@@ -81,6 +86,9 @@ pub(super) fn fits_unmoved(
     }
     if rows.iter().all(|row| row.mapped == row.line.head) {
         return false;
+    }
+    if rows.first().is_some_and(|row| row.stands_as_file) && !switches::is_off("tolerant-as-file") {
+        return true;
     }
     let faults = |reading| around.faults(rows.iter().map(|row| (row.line, row.head(reading), row.stays)));
     let mapped = faults(Reading::All);
