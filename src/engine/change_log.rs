@@ -38,8 +38,7 @@ pub struct ChangeLog {
     folders: Vec<FolderLog>,
     /// How many bytes of each folder's changes are kept.
     max_bytes: u64,
-    /// The last number that was seen.
-    last: Mutex<ChangeNumber>,
+    folder: OnceLock<PrivateFolder>,
     /// When the server started, in milliseconds since 1970.
     started_ms: u64,
 }
@@ -81,7 +80,7 @@ impl ChangeLog {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_ms = now.as_millis() as u64;
         let folders = served.map(of).collect();
-        ChangeLog { path: path.into(), folders, max_bytes, last: Mutex::default(), started_ms }
+        ChangeLog { path: path.into(), folder: OnceLock::new(), folders, max_bytes, started_ms }
     }
 
     /// When the server started, in milliseconds since 1970.
@@ -106,22 +105,32 @@ impl ChangeLog {
         Ok(changes)
     }
 
-    /// A number that no change has, in the journals of all served folders. All servers take them from one file.
-    fn next_number(&self) -> io::Result<ChangeNumber> {
-        let folder = PrivateFolder::open(&self.path, std::iter::empty())?;
-        let mut file = folder.open_or_make(LAST.as_ref())?;
+    /// A number that no change has, in the journals of all served folders. All servers take them from one file. `known`: one that was
+    /// given, though the file does not say so.
+    fn next_number(&self, known: ChangeNumber) -> io::Result<ChangeNumber> {
+        let mut file = self.folder()?.open_or_make(LAST.as_ref())?;
         sys::fs::lock_exclusive(&file)?;
         let mut text = String::new();
-        // Whatever it holds, numbers go on behind those that are known.
         let _ = (&file).take(32).read_to_string(&mut text);
-        let known = self.numbers()?.last().copied().unwrap_or(0).max(*held(&self.last));
-        let last = text.trim().parse().unwrap_or(0).max(known);
-        let next = last + 1;
+        let last = match text.trim().parse() {
+            Ok(last) => last,
+            // Whatever it holds, numbers go on behind those that are there.
+            Err(_) => self.numbers()?.last().copied().unwrap_or(0),
+        };
+        let next = known.max(last) + 1;
         file.set_len(0)?;
         file.seek(SeekFrom::Start(0))?;
         file.write_all(next.to_string().as_bytes())?;
-        *held(&self.last) = next;
         Ok(next)
+    }
+
+    /// The folder of the whole journal.
+    fn folder(&self) -> io::Result<&PrivateFolder> {
+        if let Some(folder) = self.folder.get() {
+            return Ok(folder);
+        }
+        let folder = PrivateFolder::open(&self.path, std::iter::empty())?;
+        Ok(self.folder.get_or_init(|| folder))
     }
 
     /// How many bytes of changes are kept of one folder.
@@ -143,8 +152,6 @@ impl ChangeLog {
             numbers.extend(folder.numbers()?);
         }
         numbers.sort_unstable();
-        let mut last = held(&self.last);
-        *last = numbers.last().copied().unwrap_or(0).max(*last);
         Ok(numbers)
     }
 
@@ -257,16 +264,17 @@ impl OpenChange<'_> {
     /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number.
     pub fn done(mut self, flush: bool) -> io::Result<ChangeNumber> {
         let opened = self.folder.opened()?;
+        let mut known = 0;
         let number = loop {
-            let number = self.log.next_number()?;
+            let number = self.log.next_number(known)?;
             if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
                 break number;
             }
+            known = self.log.numbers()?.last().copied().unwrap_or(number);
         };
         self.is_kept = true;
         if flush {
             self.file.sync_data()?;
-            opened.done.flush()?;
         }
         // What is removed too late does no harm.
         let _ = self.folder.keep_to(self.len, self.log.max_bytes);

@@ -426,7 +426,7 @@ impl Commit<'_> {
             }
         }
         // Last, because the next server removes what is left only of a job that is not done.
-        let recorded = recording.map(|recording| recording.done(self.workspace.options.durability));
+        let recorded = recording.map(|recording| recording.done());
         // Their locks go only now, so that later changes of these files have higher numbers.
         drop(self.done);
         if left > 0 {

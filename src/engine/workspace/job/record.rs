@@ -28,6 +28,8 @@ pub(super) struct Recording<'l> {
     open: Result<OpenChange<'l>, std::io::Error>,
     /// Why it cannot be taken back. Empty: it can.
     not_undoable: String,
+    /// Whether it is flushed when it is done: of several files, it was before.
+    flush: bool,
 }
 
 impl Recording<'_> {
@@ -53,8 +55,8 @@ impl Recording<'_> {
     }
 
     /// Notes that it is done.
-    pub(super) fn done(self, durability: Durability) -> Recorded {
-        let done = self.open.and_then(|open| open.done(durability == Durability::Full));
+    pub(super) fn done(self) -> Recorded {
+        let done = self.open.and_then(|open| open.done(self.flush));
         match done {
             Ok(number) if self.not_undoable.is_empty() => Recorded::Change(number),
             Ok(_) => Recorded::NotUndoable(self.not_undoable),
@@ -76,7 +78,8 @@ impl Workspace {
             open.write(&Change { roots, files, ..Change::default() }, false)?;
             Ok(open)
         });
-        Some(Recording { open, not_undoable: String::new() })
+        let flush = self.options.durability == Durability::Full && draft.is_one_rename();
+        Some(Recording { open, not_undoable: String::new(), flush })
     }
 
     fn root_paths(&self) -> Vec<Vec<u8>> {
