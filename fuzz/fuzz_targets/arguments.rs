@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use file_editor::tools::arguments::{Argument, Line, List, Value};
 use file_editor::tools::{LineBase, MAX_DEPTH, ParseOptions, ToolNames, depth_exceeds, name_as_sent, sets};
@@ -46,6 +47,7 @@ fuzz_target!(|data: &[u8]| {
 fn parse_all(text: &str) -> Vec<String> {
     let _ = name_as_sent(text);
     let folders = FolderPaths::new(vec![("/f".into(), "/f".into())]);
+    let author = Arc::default();
     let tools = sets::SETS.iter().flat_map(|set| set.tools);
     let options = [(LineBase::Zero, NamePolicy::Portable, false), (LineBase::One, NamePolicy::Any, true)]
         .map(|(base, names, paths)| ParseOptions {
@@ -56,6 +58,7 @@ fn parse_all(text: &str) -> Vec<String> {
             limit: None,
             create_if_missing: true,
             offered: ToolNames::default(),
+            author: &author,
         });
     tools.flat_map(|tool| options.map(|options| format!("{:?}", tool.parse(text, options)))).collect()
 }
@@ -75,6 +78,7 @@ fn read<T: Argument>(token: &str, base: LineBase) -> Result<T, Error> {
         limit: None,
         create_if_missing: true,
         offered: ToolNames::default(),
+        author: &Arc::default(),
     };
     T::read(&Value::arguments(token, options)?)
 }

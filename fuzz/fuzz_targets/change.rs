@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     let [old, new, now] = std::array::from_fn(|_| texts.next().unwrap_or_default());
     let change = FileChange::of(&plan(old, new), old);
     assert_eq!(undone(&change, new).as_deref(), Some(old));
-    let whole = Change { files: vec![change.clone()], ..Change::default() };
+    let whole = Change { roots: vec![b"/served".to_vec()], files: vec![change.clone()], ..Change::default() };
     assert_eq!(Change::from_bytes(&whole.to_bytes()), Ok(whole));
     if let Ok(back) = undo_plan(&change, now, &[]) {
         let after = apply(&back, now);
