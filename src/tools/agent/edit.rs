@@ -130,7 +130,10 @@ impl Request for EditArguments {
 
 /// The arguments of a call that are those of a single edit, with the list around it. `None` if they have a list already.
 fn with_list(json: &str) -> Option<String> {
-    let mut edit: Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
+    // They may be sent as a string, as all arguments.
+    let text: Option<String> = serde_json::from_str(json).ok();
+    let mut edit: Map<String, serde_json::Value> =
+        serde_json::from_str(text.as_deref().unwrap_or(json)).ok()?;
     if edit.is_empty() || edit.contains_key("edits") || edit.contains_key("patch") {
         return None;
     }
