@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Workspace;
+use super::{Place, Workspace};
 use crate::change_log::ChangeNumber;
 use folder::{Control, Error, FilePath, Result};
 use journal::{Change, FileChange, Step};
 use sys::ffi::OsStrExt;
 use text::shown::shown_line;
-
-/// Where an entry is: the number of its served folder, and its path below that.
-type Place = (usize, PathBuf);
 
 /// What has become of a file or folder.
 #[derive(Debug)]
@@ -60,15 +57,10 @@ impl Workspace {
             control.check()?;
             self.follow(*number, change, &mut tracks, &mut gone);
         }
-        let is_within = |place: &Place| {
-            within.is_none_or(|path| {
-                path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
-            })
-        };
         let is_wanted = |(place, track): &(Place, Track)| {
             (track.was.is_some() || !track.is_deleted)
                 && !self.folders.excludes().hides(&place.1, false)
-                && (is_within(place) || track.was.as_ref().is_some_and(is_within))
+                && (is_within(within, place) || track.was.as_ref().is_some_and(|was| is_within(within, was)))
         };
         let all = tracks.into_iter().chain(gone).filter(is_wanted);
         let mut left = MOST_COMPARED;
@@ -175,6 +167,13 @@ impl Workspace {
             Err(_) => Ok(None),
         }
     }
+}
+
+/// Whether a place is at the path `within` or below it. `None`: everywhere.
+pub(super) fn is_within(within: Option<&FilePath>, place: &Place) -> bool {
+    within.is_none_or(|path| {
+        path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
+    })
 }
 
 impl Track {

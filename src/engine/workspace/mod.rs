@@ -82,6 +82,9 @@ pub use search::{
 };
 pub use tree::EntryInfo;
 
+/// The place of an entry: the number of its served folder, and its path below that.
+type Place = (usize, PathBuf);
+
 /// Attempts of a read or an edit on a file that other programs keep changing.
 const ATTEMPTS: usize = 8;
 

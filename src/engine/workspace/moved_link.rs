@@ -5,16 +5,13 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Workspace;
 use super::found::{Found, Want};
+use super::{Place, Workspace};
 use folder::fs::resolve::file_type;
 use folder::fs::version::identity;
 use folder::{Error, FilePath, Result};
 use sys::ffi::OsStrExt;
 use sys::fs::FileType;
-
-/// The number of a served folder, and a path below it that goes through no link.
-type Place = (usize, PathBuf);
 
 impl Workspace {
     /// Refuses to move the entry `from` at `path` if it is a relative link that would lead elsewhere from `to`. `on_disk`: where what will be at

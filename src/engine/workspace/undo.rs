@@ -4,14 +4,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::Workspace;
 use super::change::ChangeOptions;
+use super::changed_files::is_within;
 use super::job::{Deletion, JobChange, JobDone, JobError, JobOptions, Operation, TextPlan};
+use super::{Place, Workspace};
 use crate::change_log::{ChangeLog, ChangeNumber};
 use folder::{Control, Error, FilePath, Result};
-use journal::{Change, Conflict, FileChange, KeptEntry, Step};
+use journal::{Change, Conflict, FileChange, Step};
 use sys::ffi::OsStrExt;
 use text::lines::LineIndex;
 use text::shown::shown_line;
@@ -19,16 +20,13 @@ use text::shown::shown_line;
 /// The most bytes of a side that an error shows.
 const MOST_SHOWN: usize = 300;
 
-/// A place in a served folder.
-type Place = (usize, PathBuf);
-
 /// A change, with all that were made since.
 struct History<'w> {
     workspace: &'w Workspace,
     number: ChangeNumber,
     change: Change,
     later: Vec<(ChangeNumber, Change)>,
-    /// The folders that will be there again: their places after the change, and where they will be.
+    /// What will be there again: the places that steps took it from, and where it will be.
     again: HashMap<Place, Place>,
 }
 
@@ -97,24 +95,19 @@ impl History<'_> {
     /// What takes the change back: contents first, then names, the last first.
     fn operations(&mut self, within: Option<&FilePath>) -> Result<Vec<Operation<'static>>> {
         let done = self.taken_back_in_part();
-        let is_within = |place: &Place| {
-            !done.contains(place)
-                && within.is_none_or(|path| {
-                    path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
-                })
-        };
+        let is_wanted = |place: &Place| !done.contains(place) && is_within(within, place);
         let mut operations = Vec::new();
         for file in &self.change.files {
             let at = self.place(&self.change, &file.at)?;
-            if is_within(&at) {
+            if is_wanted(&at) {
                 operations.push(self.content(file, at)?);
             }
         }
         let steps = std::mem::take(&mut self.change.steps);
         for step in steps.iter().rev() {
             let to = if let Step::Moved { to, .. } = step { to } else { step.place() };
-            if is_within(&self.place(&self.change, step.place())?)
-                || is_within(&self.place(&self.change, to)?)
+            if is_wanted(&self.place(&self.change, step.place())?)
+                || is_wanted(&self.place(&self.change, to)?)
             {
                 self.step(step, &mut operations)?;
             }
@@ -171,7 +164,9 @@ impl History<'_> {
             }
             Step::Moved { to, .. } => {
                 let path = self.there(&self.place(&self.change, to)?)?;
-                operations.push(Operation::Move { path, to: self.path(&self.again(&at)) });
+                let now = self.again(&at);
+                operations.push(Operation::Move { path, to: self.path(&now) });
+                self.again.insert(at, now);
             }
             Step::Deleted { entries, .. } => {
                 let now = self.again(&at);
@@ -180,9 +175,7 @@ impl History<'_> {
                         [] => (*number, folder.clone()),
                         rest => (*number, folder.join(OsStr::from_bytes(rest))),
                     };
-                    if let KeptEntry::Folder { .. } = entry {
-                        self.again.insert(inner(&at), inner(&now));
-                    }
+                    self.again.insert(inner(&at), inner(&now));
                     let (path, entry) = (self.path(&inner(&now)), entry.clone());
                     operations.push(Operation::Restore { path, entry });
                 }
@@ -191,8 +184,11 @@ impl History<'_> {
         Ok(())
     }
 
-    /// The path of what was at this place after the change.
+    /// The path of what was at this place after a step, when the steps behind it are taken back.
     fn there(&self, place: &Place) -> Result<FilePath> {
+        if let Some(now) = self.put_back(place) {
+            return Ok(self.path(&now));
+        }
         let now = self.now(place.clone());
         now.place.map(|place| self.path(&place)).map_err(|by| self.gone(place, by))
     }
@@ -203,14 +199,24 @@ impl History<'_> {
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
         let (Some(parent), Some(name)) = (parent, path.file_name()) else { return place.clone() };
         let parent = (*number, parent.to_owned());
-        let now = self.again.get(&parent).cloned().or_else(|| self.now(parent).place.ok());
+        let now = self.put_back(&parent).or_else(|| self.now(parent).place.ok());
         now.map_or_else(|| place.clone(), |(number, parent)| (number, parent.join(name)))
+    }
+
+    /// Where an entry is, or will be, that a later step of the change took away from this place, with a folder perhaps.
+    fn put_back(&self, (number, path): &Place) -> Option<Place> {
+        path.ancestors().find_map(|above| {
+            let (now, folder) = self.again.get(&(*number, above.to_owned()))?;
+            let rest = path.strip_prefix(above).ok().filter(|rest| *rest != Path::new(""));
+            Some((*now, rest.map_or_else(|| folder.clone(), |rest| folder.join(rest))))
+        })
     }
 
     /// Where the entry is that was at this place after the change.
     fn now(&self, mut place: Place) -> Now {
         let (mut files, mut later) = (Vec::new(), self.later.iter());
         'changes: while let Some((number, change)) = later.next() {
+            let (was, known) = (place.clone(), files.len());
             let is_there =
                 |known: &journal::Place| self.place(change, known).is_ok_and(|known| known == place);
             files.extend(
@@ -229,9 +235,13 @@ impl History<'_> {
                         }
                     }
                     Step::Deleted { at, .. } if below(at).is_some() => {
-                        // It is there again behind the change that took this one back.
+                        // It is there again, as before this change, behind the one that took this one back.
                         match later.find(|(_, later)| later.undoes == Some(*number)) {
-                            Some(_) => continue 'changes,
+                            Some(_) => {
+                                place = was;
+                                files.truncate(known);
+                                continue 'changes;
+                            }
                             None => return Now { place: Err(*number), files },
                         }
                     }

@@ -3,13 +3,11 @@
 //! Each operation applies to what those before it have made. What is refused is known before anything is written. If the system
 //! fails in the middle, what was done is taken back. Knows no tools: the plan of a text is the caller's.
 
-use std::path::PathBuf;
-
 use self::draft::{Draft, Step};
 use self::locks::Held;
 use self::planner::Planner;
 use super::change::ChangeOptions;
-use super::{ATTEMPTS, Workspace};
+use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, KeptEntry};
@@ -185,9 +183,6 @@ impl From<Error> for JobError {
         JobError::Failed(error)
     }
 }
-
-/// The place of an entry: the number of its served folder, and its path below that, links followed.
-type Place = (usize, PathBuf);
 
 impl Workspace {
     /// Carries out `operations` in order, all or none of them. Returns what `describe` says of each change.

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Place;
+use super::take_back::{put, rename_back, theirs};
 use crate::change_log::OpenChange;
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
-use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
-use folder::fs::rename::{Renamed, rename_to_free};
+use folder::fs::atomic::{AtomicFile, Durability, Replaces, flush_directory, open_to_flush};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
@@ -234,11 +234,11 @@ impl<'r> Recovery<'r> {
                 false => Err(theirs()),
             },
             Step::Moved { to, id, .. } => match *id == (0, 0) || self.has(to, *id) {
-                true => rename(&self.find(to)?.place, &place),
+                true => rename_back(&self.find(to)?.place, &place),
                 false => Err(theirs()),
             },
             Step::Deleted { at, entries, hidden, .. } => match (self.hidden(at, hidden), &entries[..]) {
-                (Some(hidden), _) => rename(&hidden, &place),
+                (Some(hidden), _) => rename_back(&hidden, &place),
                 // Another server has taken it for the temporary file of a dead one.
                 (None, [(_, KeptEntry::File { mode, content })]) => make(&place, *mode, content),
                 (None, _) => Err(theirs()),
@@ -266,7 +266,7 @@ impl<'r> Recovery<'r> {
         let plan = journal::undo_plan(file, view.bytes(), &[]).map_err(|_| theirs())?;
         let mut old = AtomicFile::create(&place.dir)?;
         plan.write_to(view.bytes(), &mut old)?;
-        commit(old, place, &Replaces::File(&now))
+        put(old, place, &Replaces::File(&now))
     }
 
     /// The file at a place, and the hash of its content.
@@ -312,22 +312,7 @@ impl<'r> Recovery<'r> {
 fn make(place: &ResolvedPath, mode: u32, content: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(&place.dir)?;
     file.write_all(content)?;
-    commit(file, place, &Replaces::Nothing(sys::fs::mode(mode)))
-}
-
-fn commit(file: AtomicFile, place: &ResolvedPath, replaces: &Replaces) -> io::Result<()> {
-    let committed = file.commit(place, replaces, Durability::Full, || Ok::<(), ReplaceError>(()));
-    committed.map(drop).map_err(|failure| match failure {
-        ReplaceError::Io(error) | ReplaceError::InPlace(error) => error,
-        ReplaceError::Changed | ReplaceError::Exists => theirs(),
-    })
-}
-
-fn rename(from: &ResolvedPath, to: &ResolvedPath) -> io::Result<()> {
-    match rename_to_free(from, &ResolvedPath { stat: None, ..to.clone() })? {
-        Renamed::Moved => Ok(()),
-        Renamed::SourceKept | Renamed::Unknown(_) => Err(io::Error::other("it may have two names")),
-    }
+    put(file, place, &Replaces::Nothing(sys::fs::mode(mode)))
 }
 
 fn is_empty(place: &ResolvedPath) -> bool {
@@ -337,8 +322,4 @@ fn is_empty(place: &ResolvedPath) -> bool {
         entry.is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
     };
     !entries.into_iter().any(is_other)
-}
-
-fn theirs() -> io::Error {
-    io::Error::other("another program has changed it since")
 }

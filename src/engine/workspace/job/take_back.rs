@@ -114,7 +114,8 @@ impl Done {
     }
 }
 
-fn theirs() -> io::Error {
+/// What is at a place is another program's.
+pub(super) fn theirs() -> io::Error {
     io::Error::other("another program has changed it meanwhile")
 }
 
@@ -128,16 +129,19 @@ fn restore(place: &ResolvedPath, old: &Arc<OpenFile>, hidden: Option<Hidden>) ->
 
 /// Writes the bytes of the old file to its place, where a file cannot have two names.
 fn rewrite(place: &ResolvedPath, old: &Arc<OpenFile>) -> io::Result<()> {
-    let failed = |failure: ReplaceError| match failure {
-        ReplaceError::Io(error) | ReplaceError::InPlace(error) => error,
-        ReplaceError::Changed | ReplaceError::Exists => theirs(),
-    };
     let now = place.open().ok().flatten().ok_or_else(theirs)?;
     let mut again = AtomicFile::create(&place.dir)?;
     again.copy_from(old, |_| Ok(()))?;
-    let committed =
-        again.commit(place, &Replaces::File(&now), Durability::Full, || Ok::<(), ReplaceError>(()));
-    committed.map(drop).map_err(failed)
+    put(again, place, &Replaces::File(&now))
+}
+
+/// Puts a file at a place, whatever leads there.
+pub(super) fn put(file: AtomicFile, place: &ResolvedPath, replaces: &Replaces) -> io::Result<()> {
+    let committed = file.commit(place, replaces, Durability::Full, || Ok::<(), ReplaceError>(()));
+    committed.map(drop).map_err(|failure| match failure {
+        ReplaceError::Io(error) | ReplaceError::InPlace(error) => error,
+        ReplaceError::Changed | ReplaceError::Exists => theirs(),
+    })
 }
 
 /// Gives the entry `id` its name `to` again, if it has the name `from`.
@@ -145,14 +149,16 @@ fn renamed_back(from: &ResolvedPath, to: &ResolvedPath, id: EntryId) -> io::Resu
     let at = |place: &ResolvedPath| place.restat().map(|stat| stat.filter(|stat| identity(stat) == id));
     match (at(from)?, at(to)?) {
         (None, Some(_)) => Ok(()),
-        (Some(stat), _) => {
-            let from = ResolvedPath { stat: Some(stat), ..from.clone() };
-            match rename_to_free(&from, &ResolvedPath { stat: None, ..to.clone() })? {
-                Renamed::Moved => Ok(()),
-                Renamed::SourceKept | Renamed::Unknown(_) => Err(io::Error::other("it may have two names")),
-            }
-        }
+        (Some(stat), _) => rename_back(&ResolvedPath { stat: Some(stat), ..from.clone() }, to),
         (None, None) => Err(theirs()),
+    }
+}
+
+/// Gives the entry at `from` its name `to` again, which must be free.
+pub(super) fn rename_back(from: &ResolvedPath, to: &ResolvedPath) -> io::Result<()> {
+    match rename_to_free(from, &ResolvedPath { stat: None, ..to.clone() })? {
+        Renamed::Moved => Ok(()),
+        Renamed::SourceKept | Renamed::Unknown(_) => Err(io::Error::other("it may have two names")),
     }
 }
 

@@ -251,6 +251,29 @@ fn what_is_left_of_a_change_that_was_taken_back_in_part_is_taken_back() {
 }
 
 #[test]
+fn what_a_later_step_of_the_change_took_away_is_not_looked_for_in_later_changes() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let first = recorded(change(&workspace, &[Op::Move("a", "e")]).unwrap());
+    let second = recorded(change(&workspace, &[Op::Move("d/x", "a"), Op::Delete("a", false)]).unwrap());
+    let after = dirs.tree();
+    let undone = [second, first].map(|number| recorded(undo(&workspace, number).unwrap()));
+    assert_eq!(dirs.tree(), start());
+    undone.into_iter().rev().for_each(|number| _ = undo(&workspace, number).unwrap());
+    assert_eq!(dirs.tree(), after);
+}
+
+#[test]
+fn what_was_moved_and_deleted_in_one_change_that_was_taken_back_is_where_it_was_before() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let first = recorded(change(&workspace, &[Op::Append("d/e/z", "1\n")]).unwrap());
+    let second = recorded(change(&workspace, &[Op::Move("d", "e"), Op::Delete("e", true)]).unwrap());
+    [second, first].into_iter().for_each(|number| _ = undo(&workspace, number).unwrap());
+    assert_eq!(dirs.tree(), start());
+}
+
+#[test]
 fn a_folder_in_which_a_file_is_restored_and_moved_away_goes() {
     let dirs = Dirs::new(&start());
     let workspace = dirs.open();
