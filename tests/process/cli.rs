@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, command, run_command_to_end, run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, command, output, run_command_to_end,
+    run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
@@ -230,7 +231,7 @@ fn what_cannot_be_printed_is_one_line_and_exit_code_1() {
         };
         let mut print = bare_command();
         print.args([&dir, "--read-only", flag]).stdout(full).stdin(std::process::Stdio::null());
-        let ended = print.stderr(std::process::Stdio::piped()).output().expect("the program runs");
+        let ended = output(print.stderr(std::process::Stdio::piped()));
         let stderr = String::from_utf8(ended.stderr).expect("UTF-8");
         assert_eq!((ended.status.code(), stderr.lines().count()), (Some(1), 1), "{flag}: {stderr}");
         assert!(stderr.contains("cannot write to stdout: "), "{flag}: {stderr}");

@@ -217,7 +217,7 @@ impl Http {
     /// Starts a command of [`command`], perhaps changed, and waits for the line that says that it is ready.
     pub(crate) fn run(mut command: Command) -> Http {
         command.stdin(Pipe::null());
-        let mut process = Process::spawn(command);
+        let mut process = Process::spawn(&mut command);
         let mut out = process.child.stdout.take().expect("a pipe");
         let stdout = std::thread::spawn(move || {
             let mut bytes = Vec::new();

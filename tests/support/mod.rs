@@ -77,8 +77,9 @@ pub(crate) use proc::{
     sockets, threads, waits_in_the_system,
 };
 pub(crate) use process::{
-    Ended, ON_WINDOWS, as_nobody, bare_command, command, file_uri, has_git, named, run_command_to_end,
-    run_to_end, start_and_end, with_descriptors, with_file_size_limit, with_limit, with_umask,
+    Ended, ON_WINDOWS, as_nobody, bare_command, command, file_uri, has_git, named, output,
+    run_command_to_end, run_to_end, start_and_end, with_descriptors, with_file_size_limit, with_limit,
+    with_umask,
 };
 pub(crate) use random::Random;
 pub(crate) use revisions::{HANDSHAKE, STATELESS, Stateless, headers, in_every_revision, meta, with_meta};

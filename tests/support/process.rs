@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, chown, lchown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio as Pipe};
+use std::process::{Child, Command, ExitStatus, Output, Stdio as Pipe};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -133,7 +133,7 @@ pub(crate) fn run_to_end(arguments: &[&str]) -> Ended {
 
 /// Runs a command of [`command`] and the like with no input, and waits for its end.
 pub(crate) fn run_command_to_end(command: Command) -> Ended {
-    run_until(command, |process| process.wait(PATIENCE))
+    run_until(command, |process| process.status(PATIENCE))
 }
 
 /// The same for a server that may start: then it gets SIGTERM.
@@ -149,21 +149,40 @@ pub(crate) fn start_and_end(command: Command) -> Ended {
         if matches!(process.child.try_wait(), Ok(None)) {
             process.signal(rustix::process::Signal::TERM);
         }
-        process.wait(PATIENCE)
+        process.status(PATIENCE)
     })
 }
 
-fn run_until(mut command: Command, end: impl FnOnce(&mut Process) -> ExitStatus) -> Ended {
+fn run_until(mut command: Command, end: impl Fn(&mut Process) -> ExitStatus) -> Ended {
     command.stdin(Pipe::null());
-    let mut process = Process::spawn(command);
-    let mut out = process.child.stdout.take().expect("a pipe");
-    let stdout = std::thread::spawn(move || {
-        let mut text = String::new();
-        out.read_to_string(&mut text).map(|_| text)
-    });
-    let code = end(&mut process).code();
-    let stdout = stdout.join().expect("a thread").expect("UTF-8 on stdout");
-    Ended { code, stdout, stderr: process.stderr() }
+    loop {
+        let mut process = Process::spawn(&mut command);
+        let mut out = process.child.stdout.take().expect("a pipe");
+        let stdout = std::thread::spawn(move || {
+            let mut text = String::new();
+            out.read_to_string(&mut text).map(|_| text)
+        });
+        let status = end(&mut process);
+        let stdout = stdout.join().expect("a thread").expect("UTF-8 on stdout");
+        if !is_lost(status) {
+            return Ended { code: status.code(), stdout, stderr: process.stderr() };
+        }
+    }
+}
+
+/// Runs a command whose output goes where it says, and waits for its end.
+pub(crate) fn output(command: &mut Command) -> Output {
+    loop {
+        let output = command.output().expect("the program runs");
+        if !is_lost(output.status) {
+            return output;
+        }
+    }
+}
+
+/// Whether wine has lost the exit code: its server kills what has not gone half a second after its end, as on a busy machine.
+fn is_lost(status: ExitStatus) -> bool {
+    *ON_WINDOWS && status.signal() == Some(rustix::process::Signal::KILL.as_raw())
 }
 
 /// A running server. Killed on drop.
@@ -176,7 +195,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `command` with its output piped; stdin is as the caller set it.
-    pub(super) fn spawn(mut command: Command) -> Process {
+    pub(super) fn spawn(command: &mut Command) -> Process {
         command.stdout(Pipe::piped()).stderr(Pipe::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let mut pipe = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -223,8 +242,15 @@ impl Process {
             .expect("a signal sent");
     }
 
-    /// Waits for the end; a process that is still there after `patience` is a failure.
+    /// Waits for the end of a server that was asked to end; one that is still there after `patience` is a failure. An exit
+    /// code that wine has lost counts as 0.
     pub(super) fn wait(&mut self, patience: Duration) -> ExitStatus {
+        let status = self.status(patience);
+        if is_lost(status) { ExitStatus::default() } else { status }
+    }
+
+    /// Waits for the end, as [`Process::wait`] does, and tells the status of the process as it is.
+    fn status(&mut self, patience: Duration) -> ExitStatus {
         let lines = self.lines.get_mut().expect("no panic");
         let end = std::time::Instant::now() + patience;
         loop {

@@ -33,7 +33,7 @@ impl Stdio {
     /// Starts a command of [`command`], perhaps changed.
     pub(crate) fn run(mut command: Command) -> Stdio {
         command.stdin(Pipe::piped());
-        let mut process = Process::spawn(command);
+        let mut process = Process::spawn(&mut command);
         let stdin = Mutex::new(process.child.stdin.take());
         let mut out = BufReader::new(process.child.stdout.take().expect("a pipe"));
         let (sender, lines) = channel();
