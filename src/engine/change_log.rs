@@ -118,9 +118,7 @@ impl ChangeLog {
             Err(_) => self.numbers()?.last().copied().unwrap_or(0),
         };
         let next = known.max(last) + 1;
-        file.set_len(0)?;
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(next.to_string().as_bytes())?;
+        rewrite(&mut file, next.to_string().as_bytes(), text.len() as u64)?;
         Ok(next)
     }
 
@@ -238,11 +236,7 @@ impl OpenChange<'_> {
     /// Writes what will be changed, in the place of what was written before. With `flush`, it is on the disk then.
     pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
         let bytes = change.to_bytes();
-        if self.len > 0 {
-            self.file.set_len(0)?;
-            self.file.seek(SeekFrom::Start(0))?;
-        }
-        self.file.write_all(&bytes)?;
+        rewrite(&mut self.file, &bytes, self.len)?;
         self.len = bytes.len() as u64;
         if flush {
             self.file.sync_data()?;
@@ -261,24 +255,36 @@ impl OpenChange<'_> {
         self.is_kept = true;
     }
 
-    /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number.
-    pub fn done(mut self, flush: bool) -> io::Result<ChangeNumber> {
-        let opened = self.folder.opened()?;
-        let mut known = 0;
-        let number = loop {
-            let number = self.log.next_number(known)?;
-            if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
-                break number;
-            }
-            known = self.log.numbers()?.last().copied().unwrap_or(number);
+    /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number. With `flush`, another
+    /// thread flushes the record while `meanwhile` runs: flushes at the same time cost hardly more than one.
+    pub fn done<T>(mut self, flush: bool, meanwhile: impl FnOnce() -> T) -> (io::Result<ChangeNumber>, T) {
+        let numbered = self.give_number();
+        let (flushed, done) = match flush && numbered.is_ok() {
+            true => std::thread::scope(|scope| {
+                let flush = || self.file.sync_data();
+                let other = std::thread::Builder::new().name("flush".into()).spawn_scoped(scope, flush);
+                let done = meanwhile();
+                (other.map_or_else(|_| flush(), |other| other.join().unwrap_or_else(|_| flush())), done)
+            }),
+            false => (Ok(()), meanwhile()),
         };
-        self.is_kept = true;
-        if flush {
-            self.file.sync_data()?;
-        }
+        self.is_kept = numbered.is_ok();
         // What is removed too late does no harm.
         let _ = self.folder.keep_to(self.len, self.log.max_bytes);
-        Ok(number)
+        (numbered.and_then(|number| flushed.map(|()| number)), done)
+    }
+
+    /// Gives the change its number, by the name that it has from now on.
+    fn give_number(&self) -> io::Result<ChangeNumber> {
+        let opened = self.folder.opened()?;
+        let mut known = 0;
+        loop {
+            let number = self.log.next_number(known)?;
+            if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
+                return Ok(number);
+            }
+            known = self.log.numbers()?.last().copied().unwrap_or(number);
+        }
     }
 }
 
@@ -360,6 +366,14 @@ fn number_of(name: &OsStr) -> Option<ChangeNumber> {
 fn new_name() -> OsString {
     use std::hash::{BuildHasher, RandomState};
     format!("{:016x}", RandomState::new().hash_one(std::process::id())).into()
+}
+
+/// Writes all that a file is to hold, in the place of the `len` bytes that it had. It is never cut to nothing first: some file systems
+/// flush such a file when it is closed.
+fn rewrite(file: &mut File, bytes: &[u8], len: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)?;
+    if (bytes.len() as u64) < len { file.set_len(bytes.len() as u64) } else { Ok(()) }
 }
 
 /// Gives a change that cannot be read another name, under which it is no change.

@@ -13,7 +13,7 @@ fn log(dir: &Path, max: u64) -> ChangeLog {
 fn add(log: &ChangeLog, message: &str) -> ChangeNumber {
     let mut open = log.begin(0).unwrap();
     open.write(&change(message), true).unwrap();
-    open.done(true).unwrap()
+    open.done(true, || ()).0.unwrap()
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn what_was_taken_back_and_what_was_not_is_known() {
         let author = journal::Author { session: session.into(), ..journal::Author::default() };
         let mut open = log.begin(0).unwrap();
         open.write(&Change { author, undoes, ..Change::default() }, false).unwrap();
-        open.done(false).unwrap()
+        open.done(false, || ()).0.unwrap()
     };
     assert_eq!(log.last_of("s").unwrap(), None);
     assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);

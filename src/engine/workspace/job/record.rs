@@ -54,14 +54,18 @@ impl Recording<'_> {
         self.not_undoable = change.not_undoable;
     }
 
-    /// Notes that it is done.
-    pub(super) fn done(self) -> Recorded {
-        let done = self.open.and_then(|open| open.done(self.flush));
-        match done {
+    /// Notes that it is done, and runs `meanwhile` beside the flush.
+    pub(super) fn done<T>(self, meanwhile: impl FnOnce() -> T) -> (Recorded, T) {
+        let (done, result) = match self.open {
+            Ok(open) => open.done(self.flush, meanwhile),
+            Err(error) => (Err(error), meanwhile()),
+        };
+        let recorded = match done {
             Ok(number) if self.not_undoable.is_empty() => Recorded::Change(number),
             Ok(_) => Recorded::NotUndoable(self.not_undoable),
             Err(error) => Recorded::NotUndoable(format!("the journal could not be written: {error}")),
-        }
+        };
+        (recorded, result)
     }
 }
 
@@ -72,10 +76,11 @@ impl Workspace {
         let places: Vec<journal::Place> = draft.places().map(place).collect();
         let first = places.iter().map(|place| place.root).min().unwrap_or(0);
         let at = |from: journal::Place| FileChange { at: from.clone(), from, ..FileChange::default() };
-        let files = if draft.is_one_rename() { Vec::new() } else { places.into_iter().map(at).collect() };
         let open = log.begin(first).and_then(|mut open| {
-            let roots = self.root_paths();
-            open.write(&Change { roots, files, ..Change::default() }, false)?;
+            if !draft.is_one_rename() {
+                let (roots, files) = (self.root_paths(), places.into_iter().map(at).collect());
+                open.write(&Change { roots, files, ..Change::default() }, false)?;
+            }
             Ok(open)
         });
         let flush = self.options.durability == Durability::Full && draft.is_one_rename();

@@ -122,7 +122,7 @@ impl<'r> Recovery<'r> {
 
     /// Keeps the change in the journal.
     fn file(&self, open: OpenChange, what: &str) {
-        match open.done(self.workspace.options.durability == Durability::Full) {
+        match open.done(self.workspace.options.durability == Durability::Full, || ()).0 {
             Ok(number) => tracing::info!("--journal: {what}: c{number}"),
             Err(error) => tracing::warn!("--journal: {what}, which is not noted: {error}"),
         }
