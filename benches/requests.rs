@@ -70,6 +70,7 @@ fn service() -> Service {
         names: NamePolicy::Portable,
         folders: Default::default(),
         answer_limit: None,
+        answer_tokens: 0,
         timeout: 10,
         clock: SystemTime::now,
     })

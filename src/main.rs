@@ -93,6 +93,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             names: config.names.into(),
             folders: workspace.folder_paths().clone(),
             answer_limit: config.answer_limit.map(|kilobytes| kilobytes << 10),
+            answer_tokens: config.answer_tokens,
             timeout: config.timeout,
             clock: SystemTime::now,
         }),

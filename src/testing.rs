@@ -30,6 +30,7 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
         names,
         folders: workspace.folder_paths().clone(),
         answer_limit: None,
+        answer_tokens: 0,
         timeout: 10,
         clock: SystemTime::now,
     };

@@ -64,6 +64,7 @@ impl Served {
             names: NamePolicy::Portable,
             folders: workspace.folder_paths().clone(),
             answer_limit: Some(LIMIT),
+            answer_tokens: 0,
             timeout: 10,
             clock: SystemTime::now,
         });

@@ -124,6 +124,10 @@ pub struct Config {
     #[arg(long, value_name = "KB")]
     pub answer_limit: Option<usize>,
 
+    /// Most tokens of an answer in the set agent, as the server estimates them: 2000 to 1000000, or 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 6_000, value_parser = values::answer_tokens)]
+    pub answer_tokens: usize,
+
     /// Memory for what is known of searched files, in MB, 0 for none: later searches skip what cannot match
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=65_536))]
     pub filter_cache: u32,

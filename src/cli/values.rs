@@ -20,6 +20,15 @@ pub(super) fn tools(value: &str) -> Result<Tools, String> {
     sets::choose(value).map(Tools)
 }
 
+/// The value of `--answer-tokens`.
+pub(super) fn answer_tokens(value: &str) -> Result<usize, String> {
+    match value.parse() {
+        Ok(0) => Ok(0),
+        Ok(tokens) if (2_000..=1_000_000).contains(&tokens) => Ok(tokens),
+        _ => Err("expected a number from 2000 to 1000000, or 0 for no limit".into()),
+    }
+}
+
 /// The value of `--line-base`.
 pub(super) fn line_base(value: &str) -> Result<LineBase, String> {
     match value {

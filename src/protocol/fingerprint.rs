@@ -105,7 +105,7 @@ mod tests {
             names: NamePolicy::Any,
             paths: false,
             folders,
-            limit: None,
+            limit: None.into(),
             create_if_missing: true,
             offered: ToolNames::default(),
             author: &std::sync::Arc::default(),

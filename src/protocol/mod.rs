@@ -85,6 +85,8 @@ pub struct ServiceOptions {
     pub folders: FolderPaths,
     /// The longest text of an answer in bytes, 0 for no limit; `None`: as usual in each set.
     pub answer_limit: Option<usize>,
+    /// The most estimated tokens of an answer in sets that tokens limit, 0 for no limit.
+    pub answer_tokens: usize,
     /// The longest time of an operation, in seconds.
     pub timeout: u64,
     /// The clock for times in errors.
@@ -148,8 +150,8 @@ impl Service {
         create_if_missing: bool,
         author: &'p Arc<Author>,
     ) -> ParseOptions<'p> {
-        let ServiceOptions { names, answer_limit, ref folders, .. } = *self.options;
-        let limit = offered.set.answer_limit(answer_limit);
+        let ServiceOptions { names, answer_limit, answer_tokens, ref folders, .. } = *self.options;
+        let limit = offered.set.answer_limit(answer_limit, answer_tokens);
         let (paths, offered) = (offered.set.paths, self.names);
         ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
     }

@@ -39,24 +39,27 @@ impl Guide {
 
     /// A call that reads the file `name`.
     pub(super) fn reader(&self, name: &str) -> Option<String> {
-        self.call("read_text_file", name).or_else(|| self.call("view", name))
+        ["read_text_file", "view", "read"].into_iter().find_map(|tool| self.call(tool, name))
     }
 
     /// A tool that reads lines of files: `usual` if it is offered.
     pub(super) fn line_reader(&self, usual: &'static str) -> Option<&'static str> {
-        [usual, "read_text_file", "view", "read_file"].into_iter().find(|tool| self.offered.has(tool))
+        [usual, "read_text_file", "view", "read", "read_file"].into_iter().find(|tool| self.offered.has(tool))
     }
 
     /// The calls that take a part of a file that is too large as a whole.
     fn parts(&self) -> Option<String> {
         let is_offered = |tool: &str| self.paths && self.offered.has(tool);
-        let reader = match is_offered("read_text_file") {
-            true => ("read_text_file", "read_text_file with head, tail, or start_line and end_line"),
-            false => ("view", "view with start_line and end_line"),
-        };
-        let tools = [reader, ("grep", "grep"), ("edit_file", "edit_file with the text of a part")];
-        let calls: Vec<&str> =
-            tools.into_iter().filter(|(tool, _)| is_offered(tool)).map(|(_, call)| call).collect();
+        let readers = [
+            ("read_text_file", "read_text_file with head, tail, or start_line and end_line"),
+            ("view", "view with start_line and end_line"),
+            ("read", "read with lines or tail"),
+        ];
+        let reader = readers.into_iter().find(|(tool, _)| is_offered(tool)).unwrap_or(readers[0]);
+        let editors =
+            [("edit_file", "edit_file with the text of a part"), ("edit", "edit with the text of a part")];
+        let tools = [reader, ("grep", "grep")].into_iter().chain(editors);
+        let calls: Vec<&str> = tools.filter(|(tool, _)| is_offered(tool)).map(|(_, call)| call).collect();
         (!calls.is_empty()).then(|| format!("Files of any size are taken in parts, by {}.", calls.join("; ")))
     }
 
@@ -72,6 +75,7 @@ impl Guide {
             _ if self.paths && self.offered.has("view") => {
                 Some(format!("view {}", json!({ "filename": folder })))
             }
+            _ if self.paths && self.offered.has("files") => Some(call("files", folder)),
             _ => None,
         }
     }

@@ -21,10 +21,39 @@ const LAST_LINE: usize = 1_024;
 /// Room for the words and numbers of that line.
 const SHOWN_LINE: usize = 96;
 
+/// The longest text of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerLimit {
+    /// In bytes. `None`: there is no limit.
+    pub bytes: Option<usize>,
+    /// In estimated tokens, if there is a limit.
+    pub tokens: usize,
+}
+
+impl From<Option<usize>> for AnswerLimit {
+    /// That of the sets whose answers are limited in bytes.
+    fn from(bytes: Option<usize>) -> AnswerLimit {
+        AnswerLimit { bytes, tokens: MAX_TOKENS }
+    }
+}
+
+impl AnswerLimit {
+    /// What is left with `text` in the answer: at least three quarters.
+    pub(super) fn without(self, text: &str) -> AnswerLimit {
+        let bytes = self.bytes.map(|bytes| bytes - text.len().min(bytes / 4));
+        AnswerLimit { bytes, tokens: self.tokens - tokens_of(text.as_bytes()).min(self.tokens / 4) }
+    }
+
+    /// The tokens for what was asked for, with `reserve` for other lines, at most a quarter of all.
+    pub(super) fn tokens_without(self, reserve: usize) -> usize {
+        self.tokens - reserve.min(self.tokens / 4)
+    }
+}
+
 /// How much more fits into a text that grows: in bytes, and in estimated tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    limit: Option<usize>,
+    limit: AnswerLimit,
     /// Bytes that are kept free.
     reserve: usize,
     /// Bytes of the text whose tokens are counted.
@@ -33,21 +62,23 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For a text of at most `limit` bytes of which `reserve` are kept free, at most half of them.
-    pub(super) fn new(limit: Option<usize>, reserve: usize) -> Room {
-        let reserve = limit.map_or(0, |limit| reserve.min(limit / 2));
+    /// For a text within `limit` of which `reserve` bytes are kept free, at most half of them.
+    pub(super) fn new(limit: impl Into<AnswerLimit>, reserve: usize) -> Room {
+        let limit = limit.into();
+        let reserve = limit.bytes.map_or(0, |bytes| reserve.min(bytes / 2));
         Room { limit, reserve, counted: 0, tokens: TokenCount::default() }
     }
 
     /// Bytes that certainly fit behind the text. The text before what was added last must be the same as at the last call.
     pub(super) fn left(&mut self, text: &str) -> usize {
-        let Some(limit) = self.limit else { return usize::MAX };
-        let bytes = limit.saturating_sub(text.len() + self.reserve);
+        let Some(most) = self.limit.bytes else { return usize::MAX };
+        let bytes = most.saturating_sub(text.len() + self.reserve);
         // No byte is more than a token.
-        if switches::is_off("answer-tokens") || text.len() + self.reserve + bytes <= MAX_TOKENS {
+        if switches::is_off("answer-tokens") || text.len() + self.reserve + bytes <= self.limit.tokens {
             return bytes;
         }
-        bytes.min(MAX_TOKENS.saturating_sub(self.tokens_of(text) + self.reserve))
+        let tokens = self.limit.tokens_without(self.reserve);
+        bytes.min(tokens.saturating_sub(self.tokens_of(text)))
     }
 
     /// Whether `bytes` more fit behind the text, whatever they are.
@@ -82,7 +113,7 @@ pub(super) fn within_tokens(text: &[u8], tokens: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct LimitedText {
     text: String,
-    limit: Option<usize>,
+    limit: AnswerLimit,
     room: Room,
     /// Entries in the text.
     shown: u64,
@@ -108,13 +139,21 @@ struct Truncated<'n> {
     partial: bool,
 }
 
+/// Whether these texts and the line of what was shown are together longer than an answer may be.
+fn is_over(limit: AnswerLimit, texts: &[&str]) -> bool {
+    let bytes: usize = texts.iter().map(|text| text.len()).sum::<usize>() + SHOWN_LINE;
+    let tokens = || texts.iter().map(|text| tokens_of(text.as_bytes())).sum::<usize>() + SHOWN_LINE / 3;
+    limit.bytes.is_some_and(|most| bytes > most || bytes > limit.tokens && tokens() > limit.tokens)
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }
 
 impl LimitedText {
-    /// An empty text of at most `limit` bytes.
-    pub(super) fn new(limit: Option<usize>) -> LimitedText {
+    /// An empty text within `limit`.
+    pub(super) fn new(limit: impl Into<AnswerLimit>) -> LimitedText {
+        let limit = limit.into();
         let room = Room::new(limit, LAST_LINE);
         let (text, most) = (String::new(), u64::MAX);
         LimitedText { text, limit, room, shown: 0, total: 0, most, stopped: None, has_no_next: false }
@@ -176,7 +215,7 @@ impl LimitedText {
 
     /// Whether `bytes` are more than a quarter of the limit.
     pub(super) fn is_over_a_quarter(&self, bytes: usize) -> bool {
-        self.limit.is_some_and(|limit| bytes > limit / 4)
+        self.limit.bytes.is_some_and(|limit| bytes > limit / 4)
     }
 
     /// Whether an entry was left out.
@@ -227,9 +266,7 @@ impl LimitedText {
                 let whole = format!(". Go on with {tool} {arguments}");
                 match arguments.get("cursor") {
                     // Long patterns, say, which the client has.
-                    Some(cursor)
-                        if limit.is_some_and(|limit| self.text.len() + whole.len() + SHOWN_LINE > limit) =>
-                    {
+                    Some(cursor) if is_over(limit, &[&self.text, &whole]) => {
                         format!(". Go on with {tool}, the same arguments and {}", json!({ "cursor": cursor }))
                     }
                     _ => whole,

@@ -32,6 +32,7 @@ mod search;
 pub mod sets;
 mod text;
 mod text_page;
+mod texts_call;
 mod timestamp;
 #[cfg(feature = "toolkit")]
 mod toolkit;
@@ -45,6 +46,7 @@ use std::time::Duration;
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::{BUSY_SECONDS, ErrorText, Guide};
 pub(crate) use file_uri::{file_uri, path_in};
+pub use limited::AnswerLimit;
 pub use members::Members;
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
@@ -83,8 +85,8 @@ pub struct ParseOptions<'p> {
     pub paths: bool,
     /// The served folders, to which absolute paths belong.
     pub folders: &'p FolderPaths,
-    /// The longest text of an answer in bytes, if there is a limit (contract 11).
-    pub limit: Option<usize>,
+    /// The longest text of an answer (contract 11, 19).
+    pub limit: AnswerLimit,
     /// Whether an edit creates a missing file if the call does not say (contract 4: only in MCP).
     pub create_if_missing: bool,
     /// The tools that the client is offered.

@@ -8,7 +8,7 @@ use super::text_page::{TextForm, TextPage, WantedText, found_encoding, text_key}
 use crate::tools::cursor::{Cursor, state_of};
 use crate::tools::encoding_failure::{escapes, likely_name};
 use crate::tools::filesystem::version_meta;
-use crate::tools::{LineBase, Members, OutputKinds, Reply, wrong_cursor};
+use crate::tools::{AnswerLimit, LineBase, Members, OutputKinds, Reply, wrong_cursor};
 use engine::Workspace;
 use folder::{Control, Error, FilePath, Result};
 
@@ -26,8 +26,8 @@ pub(super) struct PageCall<'c> {
     /// Where an earlier page ends.
     pub(super) cursor: Option<&'c Cursor>,
     pub(super) base: LineBase,
-    /// The longest text of an answer in bytes, if there is a limit.
-    pub(super) limit: Option<usize>,
+    /// The longest text of an answer.
+    pub(super) limit: AnswerLimit,
 }
 
 impl PageCall<'_> {
@@ -42,16 +42,15 @@ impl PageCall<'_> {
         if let Some(cursor) = cursor {
             cursor.check(text_key(workspace, path, wanted.encoding, wanted.reader)?)?;
         }
-        let limit = limit.filter(|_| kinds.text);
-        let note = if cursor.is_some() { HAS_CHANGED.len() } else { 0 };
-        let whole = limit.map(|limit| limit.saturating_sub(note.min(limit / 2)));
+        let limit = if kinds.text { limit } else { AnswerLimit { bytes: None, ..limit } };
+        let whole = if cursor.is_some() { limit.without(HAS_CHANGED) } else { limit };
         let page = TextPage::read(workspace, path, wanted, base, whole, control);
         let mut page = page.map_err(|error| match switches::is_off("page-changed") {
             true => error,
             false => self.as_change(workspace, error),
         })?;
         // A text that fits comes whole; of any other, there is room for the last line.
-        if let Some(limit) = limit.filter(|_| page.read.is_cut) {
+        if let Some(limit) = limit.bytes.filter(|_| page.read.is_cut) {
             page.cut(limit.saturating_sub(room_for_last_line(path).min(limit / 2)));
         }
         let is_plain = matches!(wanted.form, TextForm::AsIs | TextForm::Lines);

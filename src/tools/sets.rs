@@ -2,7 +2,7 @@
 //!
 //! A tool is one file in the folder of its set and one line here.
 
-use super::{LineBase, Tool, agent, exact, filesystem, lines, search, text};
+use super::{AnswerLimit, LineBase, Tool, agent, exact, filesystem, lines, search, text};
 
 /// Tools that are offered together.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ pub struct Set {
     pub paths: bool,
     /// Whether it serves exactly one folder.
     pub one_folder: bool,
-    /// Whether its answers are limited unless `--answer-limit` says otherwise (contract 11).
-    pub limited: bool,
+    /// What limits its answers.
+    pub limited: Limited,
     /// The codes of its failures.
     pub codes: Codes,
     /// What a client should know of the set. `{first}` stands for the number of the first line.
@@ -39,13 +39,31 @@ pub enum Codes {
 /// The longest text of an answer in bytes, where `--answer-limit` does not say (contract 11): clients refuse longer ones.
 const ANSWER_LIMIT: usize = 60 << 10;
 
+/// Bytes that an estimated token stands for at most where tokens limit an answer: blanks cost next to nothing.
+const BYTES_OF_TOKEN: usize = 10;
+
+/// What limits the answers of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    /// Nothing, unless `--answer-limit` is given.
+    ByFlag,
+    /// Bytes, by `--answer-limit` (contract 11).
+    Bytes,
+    /// Tokens, by `--answer-tokens` (contract 19).
+    Tokens,
+}
+
 impl Set {
-    /// The longest text of an answer in bytes. `flag` is `--answer-limit`; 0 means no limit.
-    pub fn answer_limit(&self, flag: Option<usize>) -> Option<usize> {
-        match flag {
-            Some(0) => None,
-            Some(bytes) => Some(bytes),
-            None => self.limited.then_some(ANSWER_LIMIT),
+    /// The longest text of an answer. `flag` is `--answer-limit` in bytes, `tokens` is `--answer-tokens`; 0 means no limit.
+    pub fn answer_limit(&self, flag: Option<usize>, tokens: usize) -> AnswerLimit {
+        let given = flag.filter(|bytes| *bytes > 0);
+        match (self.limited, flag) {
+            (Limited::Tokens, _) if tokens > 0 => {
+                let bytes = tokens.saturating_mul(BYTES_OF_TOKEN);
+                AnswerLimit { bytes: Some(given.map_or(bytes, |given| given.min(bytes))), tokens }
+            }
+            (Limited::Bytes, None) => Some(ANSWER_LIMIT).into(),
+            _ => given.into(),
         }
     }
 }
@@ -60,7 +78,7 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::Zero),
         paths: false,
         one_folder: true,
-        limited: false,
+        limited: Limited::ByFlag,
         codes: Codes::Files,
         instructions: FLAT,
         tools: &[&lines::list_files::TOOL, &lines::read_file::TOOL, &lines::edit_file::TOOL],
@@ -70,7 +88,7 @@ pub static SETS: &[Set] = &[
         base: None,
         paths: false,
         one_folder: true,
-        limited: false,
+        limited: Limited::ByFlag,
         codes: Codes::Files,
         instructions: FLAT,
         tools: &[&exact::TOOL],
@@ -80,7 +98,7 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::One),
         paths: true,
         one_folder: false,
-        limited: true,
+        limited: Limited::Bytes,
         codes: Codes::Files,
         instructions: "Trees of text files. Paths are relative to a served folder, or absolute and in one.",
         tools: &[
@@ -107,7 +125,7 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::One),
         paths: true,
         one_folder: false,
-        limited: true,
+        limited: Limited::Bytes,
         codes: Codes::Files,
         instructions: "Search tells what it left out: git's ignored files and hidden ones, unless asked for.",
         tools: &[&search::grep::TOOL, &search::glob::TOOL],
@@ -117,7 +135,7 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::One),
         paths: true,
         one_folder: false,
-        limited: true,
+        limited: Limited::Bytes,
         codes: Codes::Text,
         instructions: "Text files in many encodings. Paths are relative to a served folder, or absolute and in one.",
         tools: text::TOOLS,
@@ -127,10 +145,17 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::One),
         paths: true,
         one_folder: false,
-        limited: true,
+        limited: Limited::Tokens,
         codes: Codes::Files,
         instructions: "Jobs over many files. Paths are relative to a served folder, or absolute and in one.",
-        tools: &[&agent::edit::TOOL, &agent::changes::TOOL, &agent::undo::TOOL],
+        tools: &[
+            &agent::files::TOOL,
+            &agent::grep::TOOL,
+            &agent::read::TOOL,
+            &agent::edit::TOOL,
+            &agent::changes::TOOL,
+            &agent::undo::TOOL,
+        ],
     },
     #[cfg(feature = "toolkit")]
     Set {
@@ -138,7 +163,7 @@ pub static SETS: &[Set] = &[
         base: Some(LineBase::One),
         paths: true,
         one_folder: false,
-        limited: true,
+        limited: Limited::Bytes,
         codes: Codes::Toolkit,
         instructions: "Templates for new projects, and which functions and files of a project need work.",
         tools: super::toolkit::TOOLS,
@@ -288,7 +313,7 @@ mod tests {
             base,
             paths: false,
             one_folder: false,
-            limited: false,
+            limited: Limited::ByFlag,
             codes: Codes::Files,
             instructions: FLAT,
             tools,

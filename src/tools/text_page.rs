@@ -4,10 +4,10 @@
 
 use serde_json::json;
 
-use crate::tools::LineBase;
 use crate::tools::cursor::{Cursor, call_key, state_of};
-use crate::tools::limited::{MAX_TOKENS, within_tokens};
+use crate::tools::limited::within_tokens;
 use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf};
+use crate::tools::{AnswerLimit, LineBase};
 use engine::{LineEnd, LineRange, LineSink, LineSpan, PartRead, TextPart, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use text::encoding::{Encoding, EncodingChoice, EncodingSource};
@@ -35,6 +35,8 @@ pub(super) struct Reader {
     pub(super) key: &'static str,
     /// Its argument for the path.
     pub(super) path: &'static str,
+    /// Its argument for a range of lines, such as `"120-180"`. `None`: it has start_line and end_line.
+    pub(super) lines: Option<&'static str>,
     /// Whether its error for bytes that are no UTF-8 tells their place, which takes one more pass over the file.
     pub(super) tells_place: bool,
 }
@@ -111,16 +113,16 @@ pub(super) struct TextPage<'p> {
 }
 
 impl<'p> TextPage<'p> {
-    /// Reads as much of the part as takes at most `limit` bytes of text.
+    /// Reads as much of the part as is within `limit`.
     pub(super) fn read(
         workspace: &Workspace,
         path: &'p FilePath,
         wanted: WantedText,
         base: LineBase,
-        limit: Option<usize>,
+        limit: AnswerLimit,
         control: &Control,
     ) -> Result<TextPage<'p>> {
-        let read = workspace.read_part(path, wanted.part, wanted.encoding, limit, control);
+        let read = workspace.read_part(path, wanted.part, wanted.encoding, limit.bytes, control);
         let read = read.map_err(|error| {
             let error =
                 if wanted.reader.tells_place { with_place(workspace, path, error, control) } else { error };
@@ -128,11 +130,11 @@ impl<'p> TextPage<'p> {
         })?;
         let part = read.total_lines.map_or(wanted.part, |total| wanted.part.counted(total));
         let mut page = TextPage { path, wanted: WantedText { part, ..wanted }, base, read };
-        if let (TextForm::Numbered, Some(limit)) = (wanted.form, limit) {
-            page.cut(limit);
-        }
-        if limit.is_some() {
-            page.cut_to_tokens();
+        if let Some(bytes) = limit.bytes {
+            if wanted.form == TextForm::Numbered {
+                page.cut(bytes);
+            }
+            page.cut_to_tokens(limit);
         }
         Ok(page)
     }
@@ -149,13 +151,13 @@ impl<'p> TextPage<'p> {
     }
 
     /// Leaves out what would be more tokens than an answer may hold, from a line on if that is possible.
-    fn cut_to_tokens(&mut self) {
+    fn cut_to_tokens(&mut self, limit: AnswerLimit) {
         let bytes = self.read.excerpt.bytes();
-        let mut fits = within_tokens(bytes, MAX_TOKENS - LAST_LINES);
-        if self.wanted.form == TextForm::Numbered && fits > MAX_TOKENS / 4 {
+        let (most, least) = (limit.tokens_without(LAST_LINES), limit.tokens / 4);
+        let mut fits = within_tokens(bytes, most);
+        if self.wanted.form == TextForm::Numbered && fits > least {
             let numbers = TOKENS_OF_NUMBER * count_breaks(&bytes[..fits]);
-            fits =
-                within_tokens(bytes, (MAX_TOKENS - LAST_LINES).saturating_sub(numbers).max(MAX_TOKENS / 4));
+            fits = within_tokens(bytes, most.saturating_sub(numbers).max(least));
         }
         if fits < bytes.len() {
             let line = memchr::memrchr(b'\n', &bytes[..fits]).map_or(fits, |at| at + 1);
@@ -236,10 +238,14 @@ impl<'p> TextPage<'p> {
         }
         match self.wanted.last_line() {
             Some(end) if self.read.ends_a_line() => {
-                let line = self.read.first_line.unwrap_or(0) + self.breaks();
-                next["start_line"] = json!(line + self.base.first());
-                if let Some(end) = end {
-                    next["end_line"] = json!(end.saturating_add(self.base.first()));
+                let line = self.read.first_line.unwrap_or(0) + self.breaks() + self.base.first();
+                let end = end.map(|end| end.saturating_add(self.base.first()));
+                if let Some(lines) = self.wanted.reader.lines {
+                    let end = end.map_or(String::new(), |end| end.to_string());
+                    next[lines] = json!(format!("{line}-{end}"));
+                } else {
+                    next["start_line"] = json!(line);
+                    end.into_iter().for_each(|end| next["end_line"] = json!(end));
                 }
             }
             _ => {
@@ -364,7 +370,8 @@ pub(in crate::tools) fn with_likely_encoding(
 mod tests {
     use super::*;
 
-    const READER: Reader = Reader { tool: "read", key: "read", path: "path", tells_place: false };
+    const READER: Reader =
+        Reader { tool: "read", key: "read", path: "path", lines: None, tells_place: false };
 
     #[test]
     fn only_what_a_page_writes_is_a_position() {

@@ -175,12 +175,12 @@ pub(super) struct Met<'m> {
 #[derive(Debug, Default)]
 pub(super) struct Reached {
     /// Entries that were met.
-    seen: u64,
+    pub(super) seen: u64,
     /// The path of the last entry behind the cursor that was met, and of the last one that is shown. Empty: there is none.
     met: Vec<u8>,
     shown: Vec<u8>,
     /// What the walk left out.
-    left_out: LeftOut,
+    pub(super) left_out: LeftOut,
     /// The time was up before the end.
     pub(super) is_late: bool,
 }

@@ -1,10 +1,14 @@
 //! The set `agent`: jobs over many files (contract 19).
 
+mod bound; // answers within the tokens, and what the tools cost
 mod changes; // what has changed, and who changed it
 mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod faults; // faults of the system in the middle of a job
+mod files; // the tree, and paths
+mod grep; // lines that match
 mod patch; // a patch in place of edits
+mod read; // texts, and lines of them
 mod undo; // changes that are taken back
 
 use serde_json::{Value, json};

@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
-use crate::tools::{OutputKinds, Reply};
+use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded};
 use text::line_diff::{MAX_LINE_EDITS, plan_diff};
 use text::shown::shown_line;
 use text::splice::EditPlan;
 
-/// The most estimated tokens of an answer (contract 19).
-const MAX_TOKENS: usize = 6_000;
+/// Room for the last line of an answer that was cut, in bytes.
+const LAST_LINE: usize = 64;
 
 /// The most places whose new lines are shown, and the most of these lines.
 const SHOWN_PLACES: usize = 3;
@@ -75,7 +75,7 @@ impl Told {
 }
 
 /// The reply for what `told` says of all changes.
-pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: Option<usize>) -> Reply {
+pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: AnswerLimit) -> Reply {
     let summary = match job.told[..] {
         [] if edits == 1 => "Nothing changed: the edit leaves everything as it is.".to_owned(),
         [] => "Nothing changed: the edits leave everything as it is.".to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: Optio
 }
 
 /// The reply for a job, with its first line.
-pub(super) fn told(mut text: String, job: JobDone<Told>, limit: Option<usize>) -> Reply {
+pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit) -> Reply {
     let told = job.told;
     match job.recorded {
         None => {}
@@ -165,12 +165,13 @@ fn push_sums(text: &mut String, told: &[Told]) {
 }
 
 /// Cuts a text that is longer than answers may be at the end of a line, and says so.
-pub(super) fn cut(text: &mut String, limit: Option<usize>) {
-    let most = within_tokens(text.as_bytes(), MAX_TOKENS).min(limit.unwrap_or(usize::MAX));
-    if text.len() <= most {
+pub(super) fn cut(text: &mut String, limit: AnswerLimit) {
+    let Some(most) = limit.bytes else { return };
+    if text.len() <= most && within_tokens(text.as_bytes(), limit.tokens) == text.len() {
         return;
     }
-    let end = text::lines::char_boundary(text.as_bytes(), most.saturating_sub(64));
+    let most = most.min(within_tokens(text.as_bytes(), limit.tokens_without(LAST_LINE)));
+    let end = text::lines::char_boundary(text.as_bytes(), most.saturating_sub(LAST_LINE));
     let end = text[..end].rfind('\n').unwrap_or(end);
     let left = count_lines(&text.as_bytes()[end..]);
     text.truncate(end);

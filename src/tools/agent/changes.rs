@@ -9,7 +9,7 @@ use crate::tools::arguments::{Argument, Keyword, Request, Takes, Value, argument
 use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::timestamp::{parse_timestamp, timestamp};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
@@ -111,7 +111,7 @@ struct Changes {
     by_me: bool,
     with_diff: bool,
     author: Arc<Author>,
-    limit: Option<usize>,
+    limit: AnswerLimit,
 }
 
 impl Request for ChangesArguments {

@@ -10,7 +10,7 @@ use super::patched::{self, PatchEdit};
 use super::refused::refused;
 use super::texts::TextJob;
 use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
-use crate::tools::{Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, Deletion, JobError, JobNote, JobOptions, Operation, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::Author;
@@ -87,7 +87,7 @@ struct Edit {
     message: String,
     author: Arc<Author>,
     guide: Guide,
-    limit: Option<usize>,
+    limit: AnswerLimit,
 }
 
 /// One edit of a call.

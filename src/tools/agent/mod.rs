@@ -2,6 +2,9 @@
 
 pub(super) mod changes;
 pub(super) mod edit;
+pub(super) mod files;
+pub(super) mod grep;
+pub(super) mod read;
 pub(super) mod undo;
 
 mod change_id;
@@ -10,4 +13,6 @@ mod one_edit;
 mod patched;
 mod refused;
 mod span;
+mod target;
 mod texts;
+mod tree;

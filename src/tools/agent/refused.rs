@@ -8,13 +8,8 @@ use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
 /// The names of this tool.
-const NAMES: EditNames = EditNames {
-    old_text: "old",
-    new_text: "new",
-    count: ("count", "all"),
-    reader: "read_text_file",
-    creates: false,
-};
+const NAMES: EditNames =
+    EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
 
 /// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path of an edit, and its encoding.
 pub(super) fn refused<'e>(

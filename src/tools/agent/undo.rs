@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool};
+use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{JobChange, JobError, JobNote, JobOptions, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::Author;
@@ -42,7 +42,7 @@ struct Undo {
     path: Option<FilePath>,
     dry_run: bool,
     author: Arc<Author>,
-    limit: Option<usize>,
+    limit: AnswerLimit,
 }
 
 impl Request for UndoArguments {

@@ -19,7 +19,7 @@ use std::fmt::Debug;
 pub use argument::{Argument, Keyword};
 pub use json::{MAX_DEPTH, depth_exceeds};
 pub(crate) use object::arguments;
-pub use object::{Field, Members, read_object, write_schema};
+pub use object::{Field, Members, read_object, write_schema, write_shown};
 pub use types::{Count, Line, Natural, StartLine, Text, UpTo};
 pub use value::Value;
 pub use wrappers::{Later, List, is_empty_list};

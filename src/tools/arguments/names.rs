@@ -86,7 +86,7 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
     ),
     (
         &["lines", "line_range", "view_range", "range", "ranges"],
-        &[&["start_line", "end_line"], &["line", "end_line"]],
+        &[&["start_line", "end_line"], &["line", "end_line"], &["lines"]],
     ),
     (
         &[
@@ -100,7 +100,7 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
             "offset",
             "insert_line",
         ],
-        &[&["start_line"], &["line"]],
+        &[&["start_line"], &["line"], &["lines"]],
     ),
     (&["line_end", "to", "to_line", "last_line", "until"], &[&["end_line"]]),
     (

@@ -15,11 +15,11 @@ use folder::{Error, Result};
 const SHOWN: usize = 60;
 
 /// One argument of an object.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// Its name, then its further names in this object.
     pub names: &'static [&'static str],
-    /// Its description for a model.
+    /// Its description for a model. Empty: it is not in the schema.
     pub description: &'static str,
     /// Writes the members of its schema.
     pub schema: fn(&mut String),
@@ -50,6 +50,12 @@ impl Field {
 
 /// Writes the members of an object's JSON Schema.
 pub fn write_schema(fields: &[Field], out: &mut String) {
+    let described: Vec<Field> =
+        fields.iter().filter(|field| !field.description.is_empty()).copied().collect();
+    write_fields(&described, out);
+}
+
+fn write_fields(fields: &[Field], out: &mut String) {
     out.push_str(r#""type":"object","properties":{"#);
     for (number, field) in fields.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
@@ -59,8 +65,11 @@ pub fn write_schema(fields: &[Field], out: &mut String) {
         if let Some(default) = field.default {
             let _ = write!(out, r#","default":{default}"#);
         }
-        let description = serde_json::Value::from(field.description.trim_start());
-        let _ = write!(out, r#","description":{description}}}"#);
+        if !field.description.is_empty() {
+            let description = serde_json::Value::from(field.description.trim_start());
+            let _ = write!(out, r#","description":{description}"#);
+        }
+        out.push('}');
     }
     out.push('}');
     let required: Vec<String> = fields
@@ -72,6 +81,16 @@ pub fn write_schema(fields: &[Field], out: &mut String) {
         let _ = write!(out, r#","required":[{}]"#, required.join(","));
     }
     out.push_str(r#","additionalProperties":false"#);
+}
+
+/// Writes the members of the schema of an object of which a tool shows only these fields, with descriptions of its own, if they are not
+/// empty.
+pub fn write_shown(fields: &'static [Field], shown: &[(&str, &'static str)], out: &mut String) {
+    let field = |(name, description): &(&str, &'static str)| {
+        let field = fields.iter().find(|field| field.name() == *name)?;
+        Some(Field { description, default: None, required: field.is_required(), ..*field })
+    };
+    write_fields(&shown.iter().filter_map(field).collect::<Vec<_>>(), out);
 }
 
 /// The value sent for a field.
@@ -168,12 +187,13 @@ impl<'v> Members<'v> {
 
     fn unknown_member(&self) -> Error {
         let unknown = self.unknown.as_deref().unwrap_or_default();
-        let names: Vec<&str> = self.fields.iter().map(Field::name).collect();
+        let described = || self.fields.iter().filter(|field| !field.description.is_empty());
+        let names: Vec<&str> = described().map(Field::name).collect();
         let known = match names[..] {
             [] => "no properties".into(),
             _ => format!("only {}", names.join(", ")),
         };
-        let own = |name: &str| self.fields.iter().any(|field| field.name() == name).then(|| name.to_owned());
+        let own = |name: &str| described().any(|field| field.name() == name).then(|| name.to_owned());
         let inner = |name: &str| {
             let field = self.fields.iter().find(|field| field.has_member(name))?;
             Some(format!("{name} in {}", field.name()))
@@ -199,16 +219,17 @@ fn find(fields: &'static [Field], key: &str) -> Option<(usize, &'static str)> {
 
 /// Makes a struct of arguments, its JSON Schema and its parser from one description.
 ///
-/// The comment on a field is its description in the schema, where `{first}` becomes the number of the first line.
+/// The comment on a field is its description in the schema, where `{first}` becomes the number of the first line. A field without one is
+/// taken, but not in the schema: a name that other tools have taught.
 /// `field as "name" or "other": Type = default` gives a field another name in JSON, further names, and a default
 /// value, which is a JSON literal. An `Option` may be absent.
 macro_rules! arguments {
     ($(#[doc = $about:literal])* $vis:vis struct $type:ident {
-        $($(#[doc = $doc:literal])+ $field:ident $(as $name:literal $(or $other:literal)*)?: $kind:ty $(= $default:literal)?,)*
+        $($(#[doc = $doc:literal])* $field:ident $(as $name:literal $(or $other:literal)*)?: $kind:ty $(= $default:literal)?,)*
     }) => {
         $(#[doc = $about])*
         #[derive(Debug)]
-        $vis struct $type { $($(#[doc = $doc])+ $vis $field: $kind,)* }
+        $vis struct $type { $($(#[doc = $doc])* $vis $field: $kind,)* }
 
         impl $crate::tools::arguments::Argument for $type {
             fn expected() -> String {
@@ -229,7 +250,7 @@ macro_rules! arguments {
         impl $type {
             const FIELDS: &'static [$crate::tools::arguments::Field] = &[$($crate::tools::arguments::Field {
                 names: &[$($name, $($other,)*)? stringify!($field)],
-                description: concat!($($doc),+),
+                description: concat!($($doc),*),
                 schema: <$kind as $crate::tools::arguments::Argument>::schema,
                 is_empty: <$kind as $crate::tools::arguments::Argument>::is_empty,
                 required: <$kind as $crate::tools::arguments::Argument>::REQUIRED,

@@ -50,7 +50,7 @@ impl Keyword for Sort {
 fn options(base: LineBase, names: NamePolicy, folders: &FolderPaths) -> ParseOptions<'_> {
     let offered = ToolNames::default();
     static AUTHOR: LazyLock<Arc<Author>> = LazyLock::new(Arc::default);
-    let (paths, limit, create_if_missing, author) = (false, None, true, &*AUTHOR);
+    let (paths, limit, create_if_missing, author) = (false, None.into(), true, &*AUTHOR);
     ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
 }
 
@@ -265,7 +265,7 @@ fn what_a_tool_takes_is_parsed_and_described() {
         names,
         paths: false,
         folders: &folders,
-        limit: None,
+        limit: None.into(),
         create_if_missing: true,
         offered: ToolNames::default(),
         author: &Arc::default(),

@@ -293,8 +293,11 @@ fn rule_of_names(rule: NameRule) -> String {
 fn with_lines(name: &str, (first, last): (u64, u64), guide: Guide) -> String {
     let base = |line: u64| (line.max(1) - 1).saturating_add(guide.base.first());
     let (path, first, last) = (json!(name), base(first), base(last.max(first)));
-    let lines = format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#);
     let reader = guide.line_reader("read_text_file");
+    let lines = match reader {
+        Some("read") => format!(r#"{{"path":{path},"lines":"{first}-{last}"}}"#),
+        _ => format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#),
+    };
     let read = reader.map(|tool| format!(" Read the lines with {tool} {lines}.")).unwrap_or_default();
     format!(
         "Give the path '{name}' without line numbers: start_line and end_line say which lines are read.{read}"

@@ -60,7 +60,7 @@ impl Request for TreeArguments {
         let depth = self.max_depth.map_or(0, |depth| depth.0);
         let key = format!("{depth} {} {patterns:?}", self.include_ignored);
         let has_search = options.offered.has("search_files");
-        Ok(Box::new(DirectoryTree { arguments: self, key, limit: options.limit, has_search }))
+        Ok(Box::new(DirectoryTree { arguments: self, key, limit: options.limit.bytes, has_search }))
     }
 }
 

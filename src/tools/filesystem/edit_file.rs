@@ -113,7 +113,7 @@ impl Request for EditArguments {
             };
             Ok(TextEdit { old_text: edit.old_text.0, new_text: edit.new_text.0, occurrences })
         };
-        let (guide, limit) = (options.guide(), options.limit);
+        let (guide, limit) = (options.guide(), options.limit.bytes);
         let EditArguments {
             path,
             edits,

@@ -45,7 +45,7 @@ struct ListDirectory {
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let has_search = options.offered.has("search_files");
-        Ok(Box::new(ListDirectory { arguments: self, limit: options.limit, has_search }))
+        Ok(Box::new(ListDirectory { arguments: self, limit: options.limit.bytes, has_search }))
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
             names: folder::NamePolicy::Paths,
             paths: true,
             folders: workspace.folder_paths(),
-            limit: Some(1_024),
+            limit: Some(1_024).into(),
             create_if_missing: true,
             offered: ToolNames::default(),
             author: &std::sync::Arc::default(),

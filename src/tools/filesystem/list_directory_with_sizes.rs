@@ -75,7 +75,7 @@ struct Sized {
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let has_search = options.offered.has("search_files");
-        Ok(Box::new(ListWithSizes { arguments: self, limit: options.limit, has_search }))
+        Ok(Box::new(ListWithSizes { arguments: self, limit: options.limit.bytes, has_search }))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::tools::arguments::{Count, Line, Natural, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
-use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{AnswerLimit, Call, LineBase, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 use engine::{LineRange, TextPart, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use text::encoding::EncodingChoice;
@@ -36,7 +36,7 @@ pub(crate) static DEPRECATED: Tool = Tool {
 
 /// What goes on behind every page of a text.
 pub(super) const READER: Reader =
-    Reader { tool: "read_text_file", key: "read_text_file", path: "path", tells_place: false };
+    Reader { tool: "read_text_file", key: "read_text_file", path: "path", lines: None, tells_place: false };
 
 arguments! {
     struct ReadArguments {
@@ -70,7 +70,7 @@ struct ReadTextFile {
     wanted: WantedText,
     cursor: Option<Cursor>,
     base: LineBase,
-    limit: Option<usize>,
+    limit: AnswerLimit,
 }
 
 impl Request for ReadArguments {

@@ -57,7 +57,7 @@ impl Request for SearchArguments {
         let patterns = self.exclude_patterns.as_ref().map(|list| list.0.as_slice()).unwrap_or_default();
         let key = format!("{:?} {patterns:?}", self.pattern);
         let has_grep = options.offered.has("grep");
-        Ok(Box::new(SearchFiles { arguments: self, key, limit: options.limit, has_grep }))
+        Ok(Box::new(SearchFiles { arguments: self, key, limit: options.limit.bytes, has_grep }))
     }
 }
 

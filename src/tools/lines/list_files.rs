@@ -57,7 +57,7 @@ arguments! {
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ListFiles { arguments: self, names: options.names, limit: options.limit }))
+        Ok(Box::new(ListFiles { arguments: self, names: options.names, limit: options.limit.bytes }))
     }
 }
 

@@ -55,7 +55,7 @@ impl Request for ReadArguments {
         };
         let ReadArguments { name, line_numbers, .. } = self;
         let line_numbers = line_numbers.unwrap_or(false);
-        Ok(Box::new(ReadFile { name, part, line_numbers, base: options.base, limit: options.limit }))
+        Ok(Box::new(ReadFile { name, part, line_numbers, base: options.base, limit: options.limit.bytes }))
     }
 }
 

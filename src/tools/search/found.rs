@@ -14,7 +14,7 @@ use text::glob::Glob;
 
 /// In which order files are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(in crate::tools) enum Sort {
     /// Newest first.
     Modified,
     /// By the bytes of their paths.
@@ -31,7 +31,7 @@ impl Keyword for Sort {
 /// The walks of one call, and what they found.
 pub(super) struct Search<'c> {
     pub(super) control: &'c Control,
-    glob: Glob,
+    globs: Vec<Glob>,
     sort: Sort,
     /// The last file that was shown before.
     pub(super) after: Option<Place>,
@@ -56,7 +56,7 @@ pub(super) struct Search<'c> {
 impl<'c> Search<'c> {
     pub(super) fn new(
         control: &'c Control,
-        glob: Glob,
+        globs: Vec<Glob>,
         sort: Sort,
         after: Option<Place>,
         best: Best<Place>,
@@ -65,7 +65,7 @@ impl<'c> Search<'c> {
         let (late, has_failed, stopped, met) = (LateStats::default(), false, false, None);
         Search {
             control,
-            glob,
+            globs,
             sort,
             after,
             best,
@@ -184,7 +184,8 @@ impl<'c> Search<'c> {
         }
         self.seen += 1;
         self.control.progress(self.seen, None);
-        if !self.glob.matches(&shown(walk.path_from_start())) {
+        let below = shown(walk.path_from_start());
+        if !self.globs.iter().any(|glob| glob.matches(&below)) {
             return;
         }
         if self.sort == Sort::Path {

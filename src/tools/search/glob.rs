@@ -6,6 +6,7 @@ use super::best::{Best, Place};
 use super::found::{Search, Sort};
 use super::hints;
 use super::pattern::{Pattern, names_hidden};
+use super::words::GlobWords;
 use crate::tools::arguments::{Count, Keyword, Request, Takes, arguments};
 use crate::tools::cursor::{Cursor, call_key, state_of};
 use crate::tools::filesystem::CONTENT;
@@ -13,7 +14,7 @@ use crate::tools::limited::LimitedText;
 use crate::tools::near::{Advised, GlobInPath, Near};
 use crate::tools::near_globs::near_globs;
 use crate::tools::walking::{NO_PROGRESS, SHARES_OF_ANSWER, Start, TIME, found_line, starts};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
+use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::Workspace;
 use folder::{Control, EntryKind, Error, FilePath, NameProblem, Result, WalkOptions, WalkOrder};
 use sys::path::told;
@@ -58,9 +59,49 @@ arguments! {
 
 impl Request for GlobArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        let GlobArguments { pattern, path, sort, limit, cursor, include_ignored, include_hidden } = self;
+        let limit = limit.map(|limit| limit.0);
+        let (depth, ignored, hidden) = (None, include_ignored, include_hidden);
+        GlobRequest { pattern, path, depth, sort, limit, cursor, ignored, hidden }.into_call(&WORDS, options)
+    }
+}
+
+/// A search for files by a glob of their paths.
+#[derive(Debug)]
+pub(in crate::tools) struct GlobRequest {
+    pub(in crate::tools) pattern: String,
+    /// The folder to search; `None`: all served ones.
+    pub(in crate::tools) path: Option<FilePath>,
+    /// How many levels of folders are searched.
+    pub(in crate::tools) depth: Option<u64>,
+    pub(in crate::tools) sort: Sort,
+    /// The most paths.
+    pub(in crate::tools) limit: Option<u64>,
+    pub(in crate::tools) cursor: Option<Cursor>,
+    /// Also what git ignores.
+    pub(in crate::tools) ignored: bool,
+    /// Also names that begin with a dot.
+    pub(in crate::tools) hidden: bool,
+}
+
+const WORDS: GlobWords = GlobWords {
+    tool: TOOL.name,
+    ignored: "include_ignored",
+    hidden: "include_hidden",
+    sort: Sort::Modified,
+    names_folders: false,
+};
+
+impl GlobRequest {
+    /// The call, of a tool with these words.
+    pub(in crate::tools) fn into_call(
+        self,
+        words: &'static GlobWords,
+        options: ParseOptions,
+    ) -> Result<Box<dyn Call>> {
         let pattern = Pattern::parse(&self.pattern, options)?;
         let top = options.path("")?;
-        let call = GlobFiles { arguments: self, pattern, top, limit: options.limit };
+        let call = GlobFiles { arguments: self, words, pattern, top, limit: options.limit };
         call.check_absolute()?;
         Ok(Box::new(call))
     }
@@ -68,12 +109,13 @@ impl Request for GlobArguments {
 
 #[derive(Debug)]
 struct GlobFiles {
-    arguments: GlobArguments,
+    arguments: GlobRequest,
+    words: &'static GlobWords,
     pattern: Pattern,
     /// The path of a served folder itself.
     top: FilePath,
-    /// The longest text of an answer in bytes, if there is a limit.
-    limit: Option<usize>,
+    /// The longest text of an answer.
+    limit: AnswerLimit,
 }
 
 impl Call for GlobFiles {
@@ -103,7 +145,7 @@ impl Call for GlobFiles {
 
 impl GlobFiles {
     fn found(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let glob = self.pattern.glob()?;
+        let globs = self.pattern.globs(self.words.names_folders)?;
         let key = self.key(workspace)?;
         let after = match &self.arguments.cursor {
             None => None,
@@ -113,8 +155,8 @@ impl GlobFiles {
             }
         };
         let starts = self.starts(workspace, control)?;
-        let best = Best::new(self.limit, self.arguments.limit.map(|limit| limit.0));
-        let mut search = Search::new(control, glob, self.arguments.sort, after, best);
+        let best = Best::new(self.limit.bytes, self.arguments.limit);
+        let mut search = Search::new(control, globs, self.arguments.sort, after, best);
         control.leaving_time(SHARES_OF_ANSWER, || {
             starts
                 .iter()
@@ -175,11 +217,12 @@ impl GlobFiles {
 
     /// What a walk of this call enters and shows.
     fn options(&self, names_hidden: bool) -> WalkOptions {
-        let GlobArguments { sort, include_ignored, include_hidden, .. } = self.arguments;
+        let GlobRequest { sort, depth, ignored, hidden, .. } = self.arguments;
         WalkOptions {
+            depth: depth.map_or(usize::MAX, |depth| usize::try_from(depth).unwrap_or(usize::MAX)),
             order: if sort == Sort::Path { WalkOrder::Path } else { WalkOrder::Name },
-            skip_ignored: !include_ignored,
-            skip_hidden: !(include_hidden || names_hidden),
+            skip_ignored: !ignored,
+            skip_hidden: !(hidden || names_hidden),
             ..WalkOptions::default()
         }
     }
@@ -224,10 +267,11 @@ impl GlobFiles {
 
     /// What a cursor of this list belongs to.
     fn key(&self, workspace: &Workspace) -> Result<u64> {
-        let GlobArguments { pattern, path, sort, include_ignored, include_hidden, .. } = &self.arguments;
+        let GlobRequest { pattern, path, depth, sort, ignored, hidden, .. } = &self.arguments;
         let folders = if path.is_some() { &[] } else { workspace.folder_paths().folders() };
-        let arguments = format!("{pattern:?} {sort:?} {include_ignored} {include_hidden} {folders:?}");
-        call_key(workspace, TOOL.name, path.as_ref().unwrap_or(&self.top), &arguments)
+        let depth = depth.map_or(String::new(), |depth| format!(" {depth}"));
+        let arguments = format!("{pattern:?} {sort:?} {ignored} {hidden} {folders:?}{depth}");
+        call_key(workspace, self.words.tool, path.as_ref().unwrap_or(&self.top), &arguments)
     }
 
     fn reply(
@@ -240,9 +284,8 @@ impl GlobFiles {
     ) -> Result<Reply> {
         let (note, has_met_nothing) =
             (self.note(workspace, starts, &search)?, search.stopped && search.has_met_nothing());
-        let limit = self.limit.map(|limit| limit.saturating_sub(note.len().min(limit / 4)));
-        let most = self.arguments.limit.map_or(u64::MAX, |limit| limit.0);
-        let mut list = LimitedText::new(limit).at_most(most);
+        let most = self.arguments.limit.unwrap_or(u64::MAX);
+        let mut list = LimitedText::new(self.limit.without(&note)).at_most(most);
         let Search { best, state, after, met, stopped, .. } = search;
         let (total, mut last) = (best.total(), None);
         for place in best.into_sorted() {
@@ -273,7 +316,7 @@ impl GlobFiles {
                 let state = self.state_at(workspace, starts, last, state);
                 next["cursor"] = json!(Cursor { call: key, after: last.text(), state }.text());
             }
-            Ok((TOOL.name, next))
+            Ok((self.words.tool, next))
         };
         list.reply(wanted, "files", next, Some(&note))
     }
@@ -285,7 +328,7 @@ impl GlobFiles {
                 match self.slips(workspace, starts, search.control)? {
                     slips if !slips.is_empty() => slips,
                     _ => hints::hints(
-                        &self.pattern,
+                        (&self.pattern, self.words),
                         &self.options(self.pattern.names_hidden),
                         workspace,
                         starts,
@@ -319,21 +362,20 @@ impl GlobFiles {
 
     /// The arguments of the call, without the cursor.
     fn arguments_again(&self) -> serde_json::Value {
-        let GlobArguments { pattern, path, sort, limit, include_ignored, include_hidden, .. } =
-            &self.arguments;
+        let GlobRequest { pattern, path, depth, sort, limit, ignored, hidden, .. } = &self.arguments;
         let mut again = json!({ "pattern": pattern });
         if let Some(path) = path {
             again["path"] = json!(path.sent());
         }
         if let Some((word, _)) =
-            Sort::WORDS.iter().find(|(_, other)| other == sort && *sort != Sort::Modified)
+            Sort::WORDS.iter().find(|(_, other)| other == sort && *sort != self.words.sort)
         {
             again["sort"] = json!(word);
         }
-        if let Some(limit) = limit {
-            again["limit"] = json!(limit.0);
+        for (name, value) in [("depth", depth), ("limit", limit)] {
+            value.iter().for_each(|value| again[name] = json!(value));
         }
-        for (name, value) in [("include_ignored", include_ignored), ("include_hidden", include_hidden)] {
+        for (name, value) in [(self.words.ignored, ignored), (self.words.hidden, hidden)] {
             if *value {
                 again[name] = json!(true);
             }
@@ -343,7 +385,7 @@ impl GlobFiles {
 }
 
 /// The state of the folder that holds `path`, which begins as one of `starts` does. 0 if there is no such folder.
-fn state_around(workspace: &Workspace, starts: &[Start], path: &[u8]) -> u64 {
+pub(in crate::tools) fn state_around(workspace: &Workspace, starts: &[Start], path: &[u8]) -> u64 {
     let below = |start: &Start| {
         let rest = std::str::from_utf8(path.strip_prefix(start.before.as_bytes())?).ok()?;
         let parent = rest.rsplit_once('/').map_or("", |(parent, _)| parent);

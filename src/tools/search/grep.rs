@@ -9,12 +9,12 @@ use self::content::LineForm;
 use self::place::Place;
 use self::run::Run;
 use self::wanted_files::{Chosen, Globs};
-use crate::tools::arguments::{Count, Keyword, Natural, Request, Takes, UpTo, arguments};
+use crate::tools::arguments::{Count, Field, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
 use crate::tools::near::{Advised, AdvisedPath, GlobInPath};
 use crate::tools::pattern_text::{WaysOut, wrong};
-use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
+use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::Workspace;
 use folder::{Control, Error, FilePath, Result, WalkOptions};
 use search::{Pattern, PatternOptions};
@@ -51,7 +51,7 @@ pub(crate) static TOOL: Tool = Tool {
 
 /// What an answer tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutputMode {
+pub(in crate::tools) enum OutputMode {
     Content,
     Files,
     Count,
@@ -67,7 +67,7 @@ impl Keyword for OutputMode {
 
 /// In which order files come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+pub(in crate::tools) enum Sort {
     Path,
     Modified,
 }
@@ -83,7 +83,7 @@ type ContextLines = UpTo<1_000>;
 const MAX_COLUMNS: u64 = 500;
 
 arguments! {
-    struct GrepArguments {
+    pub(in crate::tools) struct GrepArguments {
         /// Regular expression to find
         pattern: String,
         /// Folder or file to search; all by default
@@ -163,14 +163,40 @@ struct Grep {
     include_ignored: bool,
     include_hidden: bool,
     encoding: EncodingChoice,
-    limit: Option<usize>,
+    limit: AnswerLimit,
+}
+
+/// How a tool of another set answers.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tools) struct GrepStyle {
+    /// Whether lines are told unless the call says otherwise.
+    pub(in crate::tools) tells_lines: bool,
+    /// See [`LineForm`].
+    pub(in crate::tools) is_spaced: bool,
 }
 
 impl Request for GrepArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
+        self.into_grep(GrepStyle { tells_lines: false, is_spaced: false }, options)
+    }
+}
+
+impl GrepArguments {
+    /// The arguments, in the order in which the set `search` describes them.
+    pub(in crate::tools) fn fields() -> &'static [Field] {
+        GrepArguments::FIELDS
+    }
+
+    /// The call, of a tool that answers so.
+    pub(in crate::tools) fn into_grep(
+        self,
+        style: GrepStyle,
+        options: ParseOptions,
+    ) -> Result<Box<dyn Call>> {
         let mode = match (self.output_mode, self.names_only) {
             (Some(mode), _) => mode,
             (None, Some(false)) => OutputMode::Content,
+            (None, None) if style.tells_lines => OutputMode::Content,
             // Who asks for lines around matches wants to see the matches.
             (None, None) if self.context.or(self.before).or(self.after).is_some() || self.only_matching => {
                 OutputMode::Content
@@ -180,6 +206,7 @@ impl Request for GrepArguments {
         let context = |own: Option<ContextLines>| own.or(self.context).map_or(0, |lines| lines.0);
         let form = LineForm {
             numbers: self.numbers,
+            is_spaced: style.is_spaced,
             base: options.base,
             before: context(self.before),
             after: context(self.after),
@@ -229,9 +256,7 @@ impl Request for GrepArguments {
             limit: options.limit,
         }))
     }
-}
 
-impl GrepArguments {
     /// The arguments of the call that goes on, but for its cursor.
     fn sent(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut sent = serde_json::Map::new();

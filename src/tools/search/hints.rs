@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::pattern::Pattern;
+use super::words::GlobWords;
 use crate::tools::balance::{Balance, Reason};
 use crate::tools::near::Near;
 use crate::tools::walking::{Start, in_one_line};
@@ -13,7 +14,7 @@ use text::glob::Glob;
 
 /// Lines for a pattern that matches nothing in `starts`, where walks have these options.
 pub(super) fn hints(
-    pattern: &Pattern,
+    (pattern, words): (&Pattern, &GlobWords),
     options: &WalkOptions,
     workspace: &Workspace,
     starts: &[Start],
@@ -23,7 +24,8 @@ pub(super) fn hints(
     if let Some(line) = missing_folder(workspace, starts) {
         return Ok(vec![line]);
     }
-    if let Some(line) = is_folder(pattern, workspace, starts) {
+    let is_folder = || is_folder(pattern, words.tool, workspace, starts);
+    if let Some(line) = (!words.names_folders).then(is_folder).flatten() {
         return Ok(vec![line]);
     }
     let mut lines = Vec::new();
@@ -44,10 +46,11 @@ pub(super) fn hints(
         (has([Reason::Ignored, Reason::IgnoredFolders]), has([Reason::Hidden, Reason::HiddenFolders]));
     let both = options.skip_ignored && options.skip_hidden && (ignored || hidden);
     let mut is_told = false;
+    let [of_ignored, of_hidden] = [words.ignored, words.hidden].map(|name| format!("{name}: true"));
     for (is_useful, include_ignored, include_hidden, words) in [
-        (ignored, true, false, "with include_ignored: true"),
-        (hidden, false, true, "with include_hidden: true"),
-        (both, true, true, "with include_ignored: true and include_hidden: true"),
+        (ignored, true, false, format!("with {of_ignored}")),
+        (hidden, false, true, format!("with {of_hidden}")),
+        (both, true, true, format!("with {of_ignored} and {of_hidden}")),
     ] {
         if !is_useful || include_ignored && include_hidden && is_told {
             continue;
@@ -57,7 +60,7 @@ pub(super) fn hints(
             skip_hidden: options.skip_hidden && !include_hidden,
             ..options.clone()
         };
-        let line = near.count(options, |path| glob.matches(path))?.line(words);
+        let line = near.count(options, |path| glob.matches(path))?.line(&words);
         is_told |= line.is_some();
         lines.extend(line);
     }
@@ -100,14 +103,14 @@ fn missing_folder(workspace: &Workspace, starts: &[Start]) -> Option<String> {
 }
 
 /// Whether the pattern is the path of a folder.
-fn is_folder(pattern: &Pattern, workspace: &Workspace, starts: &[Start]) -> Option<String> {
+fn is_folder(pattern: &Pattern, tool: &str, workspace: &Workspace, starts: &[Start]) -> Option<String> {
     let name = pattern.literal()?;
     starts.iter().find_map(|start| {
         let is_folder = workspace.info(&start.folder.join(name)).ok()?.kind == EntryKind::Folder;
         let path = format!("{}{name}", start.before);
         is_folder.then(|| {
             format!(
-                "[{} is a folder; find the files in it with glob {}]",
+                "[{} is a folder; find the files in it with {tool} {}]",
                 told(&in_one_line(&path)),
                 json!({ "pattern": told(&format!("{path}/**")) })
             )

@@ -8,3 +8,4 @@ pub(super) mod glob;
 pub(super) mod grep;
 mod hints;
 mod pattern;
+pub(super) mod words;

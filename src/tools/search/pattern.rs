@@ -48,6 +48,16 @@ impl Pattern {
         RootedGlob { is_negated: *is_negated, text: change(text) }.glob(&mut GlobBudget::default())
     }
 
+    /// The globs of the paths below the folder. `with_folders`: also of what is in a folder that the pattern names without wildcards.
+    pub(super) fn globs(&self, with_folders: bool) -> Result<Vec<Glob>> {
+        let mut globs = vec![self.glob()?];
+        if with_folders && self.literal().is_some() {
+            let in_folder = self.with(|text| format!("{text}/**"));
+            globs.push(in_folder.map_err(|error| wrong_pattern("pattern", &error))?);
+        }
+        Ok(globs)
+    }
+
     /// The glob of these paths in lower case.
     pub(super) fn glob_of_lower_case(&self) -> Result<Glob, GlobError> {
         self.with(str::to_lowercase)

@@ -147,7 +147,7 @@ impl Request for EditArguments {
             options: change_options,
             idempotency_key: self.idempotency_key,
             guide: options.guide(),
-            limit: options.limit,
+            limit: options.limit.bytes,
         }))
     }
 }

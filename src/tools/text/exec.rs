@@ -67,7 +67,7 @@ impl Request for ExecArguments {
         };
         let stdin = self.stdin.unwrap_or_default();
         let timeout = Duration::from_secs(self.timeout.0);
-        Ok(Box::new(Exec { command: self.command.0, work_dir, timeout, stdin, limit: options.limit }))
+        Ok(Box::new(Exec { command: self.command.0, work_dir, timeout, stdin, limit: options.limit.bytes }))
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) static TOOL: Tool = Tool {
 
 /// What goes on behind a page of a text.
 pub(super) const READER: Reader =
-    Reader { tool: "read_file", key: "text", path: "filename", tells_place: true };
+    Reader { tool: "read_file", key: "text", path: "filename", lines: None, tells_place: true };
 
 arguments! {
     pub(super) struct ReadArguments {
@@ -98,7 +98,7 @@ impl ReadArguments {
             let problem = format!("it holds the place where the text goes on; leave {name} out");
             return Err(Error::InvalidArguments { at: "cursor".into(), problem });
         }
-        let (base, limit) = (options.base, options.limit);
+        let (base, limit) = (options.base, options.limit.bytes);
         let way = self.way(reader);
         Ok(ReadText { path: self.filename, way, cursor: self.cursor, chooses, base, limit })
     }
@@ -171,7 +171,8 @@ impl Call for ReadText {
                     Some(cursor) => page_behind(cursor, *text)?,
                     None => *text,
                 };
-                PageCall { path, wanted: wanted_text, cursor, base, limit }.reply(workspace, wanted, control)
+                PageCall { path, wanted: wanted_text, cursor, base, limit: limit.into() }
+                    .reply(workspace, wanted, control)
             }
             Way::Filter(filter) => filter.reply(path, base, limit, workspace, wanted, control),
         }

@@ -47,7 +47,7 @@ impl Argument for ViewArguments {
 
 impl Request for ViewArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let limit = options.limit;
+        let limit = options.limit.bytes;
         Ok(Box::new(View { text: self.0.into_read(options, READER)?, limit }))
     }
 }

@@ -82,7 +82,7 @@ struct AnalyzeCodeChurn {
 
 impl Request for ChurnArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(AnalyzeCodeChurn { arguments: self, limit: options.limit }))
+        Ok(Box::new(AnalyzeCodeChurn { arguments: self, limit: options.limit.bytes }))
     }
 }
 

@@ -115,7 +115,7 @@ struct AnalyzeComplexity {
 
 impl Request for ComplexityArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(AnalyzeComplexity { arguments: self, base: options.base, limit: options.limit }))
+        Ok(Box::new(AnalyzeComplexity { arguments: self, base: options.base, limit: options.limit.bytes }))
     }
 }
 

@@ -49,7 +49,7 @@ struct Generate {
 impl Request for GenerateArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let can_write = options.offered.has(scaffold_project::TOOL.name);
-        Ok(Box::new(Generate { arguments: self, can_write, limit: options.limit }))
+        Ok(Box::new(Generate { arguments: self, can_write, limit: options.limit.bytes }))
     }
 }
 

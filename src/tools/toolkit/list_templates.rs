@@ -47,7 +47,7 @@ struct ListTemplates {
 
 impl Request for ListArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(ListTemplates { arguments: self, top: options.path("")?, limit: options.limit }))
+        Ok(Box::new(ListTemplates { arguments: self, top: options.path("")?, limit: options.limit.bytes }))
     }
 }
 

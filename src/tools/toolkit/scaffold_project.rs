@@ -60,7 +60,7 @@ struct Scaffold {
 
 impl Request for ScaffoldArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(Scaffold { arguments: self, limit: options.limit }))
+        Ok(Box::new(Scaffold { arguments: self, limit: options.limit.bytes }))
     }
 }
 

@@ -46,7 +46,7 @@ struct SearchTemplates {
 
 impl Request for SearchArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        Ok(Box::new(SearchTemplates { arguments: self, top: options.path("")?, limit: options.limit }))
+        Ok(Box::new(SearchTemplates { arguments: self, top: options.path("")?, limit: options.limit.bytes }))
     }
 }
 

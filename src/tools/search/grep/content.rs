@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cut_line::{chars_up_to, push_cut};
+use super::cut_line::{chars_behind, push_cut};
 use super::file_text::FileText;
 use super::place::{EndPlace, Place};
 use crate::tools::LineBase;
@@ -16,6 +16,8 @@ use search::{Hit, LineMatcher, behind_break, line_before, line_end};
 pub(super) struct LineForm {
     /// Whether a line begins with its number.
     pub(super) numbers: bool,
+    /// Whether a line stands behind its number and a blank, and the path of its file before `:`.
+    pub(super) is_spaced: bool,
     pub(super) base: LineBase,
     /// Lines before and behind each match.
     pub(super) before: u64,
@@ -212,7 +214,7 @@ impl<'p> Content<'p> {
     fn push_shortened(&mut self, lines: &mut FileText, from: usize, hit: Hit) {
         let first = &lines.text[hit.start..line_end(lines.text, hit.start..hit.end)];
         let left = self.room.left(&self.text);
-        let mut room = left.saturating_sub(self.columns(first) + 2 * lines.head()).min(left / 2);
+        let mut room = left.saturating_sub(self.told_len(first) + 2 * lines.head()).min(left / 2);
         let mut start = hit.start;
         while let Some(before) = line_before(lines.text, start).filter(|before| *before >= from) {
             let len = (start - before).min(self.form.max_columns.saturating_mul(4)) + MIN_COLUMNS;
@@ -247,12 +249,12 @@ impl<'p> Content<'p> {
     fn is_full_for(&mut self, lines: &FileText, line: &[u8]) -> bool {
         let left = self.room.left(&self.text);
         self.lines > 0
-            && (left == 0 || self.columns(line) > left.saturating_sub(lines.head()).max(MIN_COLUMNS))
+            && (left == 0 || self.told_len(line) > left.saturating_sub(lines.head()).max(MIN_COLUMNS))
     }
 
-    /// Characters of a line that are told.
-    fn columns(&self, line: &[u8]) -> usize {
-        chars_up_to(line, self.form.max_columns)
+    /// Bytes of a line that are told, as far as its first characters say.
+    fn told_len(&self, line: &[u8]) -> usize {
+        chars_behind(line, 0, self.form.max_columns)
     }
 
     /// Adds the sign for lines that are left out before the byte `from`, where lines around matches are told.
@@ -266,11 +268,12 @@ impl<'p> Content<'p> {
     /// Adds the path of the file before its first line.
     fn begin_file(&mut self, lines: &mut FileText) {
         if std::mem::take(&mut lines.is_new) {
-            if !self.text.is_empty() {
+            // Numbers tell the lines of a file from the path of the next one.
+            if !self.text.is_empty() && !(self.form.is_spaced && self.form.numbers) {
                 self.text.push('\n');
             }
             self.text.push_str(lines.path);
-            self.text.push('\n');
+            self.text.push_str(if self.form.is_spaced { ":\n" } else { "\n" });
         }
     }
 
@@ -355,6 +358,7 @@ impl<'p> Content<'p> {
         lines.count_to(at, self.form.base.first());
         self.text.push_str(itoa::Buffer::new().format(lines.line));
         self.text.push(mark);
+        self.text.push_str(if self.form.is_spaced { " " } else { "" });
     }
 
     /// Adds a line or match and `\n`; of a long one, the part around its first match.

@@ -36,11 +36,6 @@ fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| is_first(byte)).count()
 }
 
-/// Number of characters, at most `most`.
-pub(super) fn chars_up_to(bytes: &[u8], most: usize) -> usize {
-    bytes.iter().filter(|byte| is_first(byte)).take(most).count()
-}
-
 /// Whether a character begins with this byte.
 fn is_first(byte: &u8) -> bool {
     byte & 0xC0 != 0x80
@@ -53,6 +48,6 @@ fn chars_before(line: &[u8], at: usize, count: usize) -> usize {
 }
 
 /// Where the character begins that is so many behind the one at `at`, or the end.
-fn chars_behind(line: &[u8], at: usize, count: usize) -> usize {
+pub(super) fn chars_behind(line: &[u8], at: usize, count: usize) -> usize {
     (at..line.len()).filter(|at| is_first(&line[*at])).nth(count).unwrap_or(line.len())
 }

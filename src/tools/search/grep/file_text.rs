@@ -25,7 +25,7 @@ pub(super) struct FileText<'f> {
 const WORTH_INDEX: usize = 64 << 10;
 
 /// Bytes that the number of a line and the sign behind it take at most.
-const MAX_NUMBER: usize = 21;
+const MAX_NUMBER: usize = 22;
 
 impl<'f> FileText<'f> {
     pub(super) fn new(file: &'f FoundFile, path: &'f str, first: u64, told: usize) -> FileText<'f> {
@@ -40,7 +40,7 @@ impl<'f> FileText<'f> {
 
     /// Bytes that stand before the next line at most: the path of the file, if it is the first one, and its number.
     pub(super) fn head(&self) -> usize {
-        MAX_NUMBER + if self.is_new { self.path.len() + 2 } else { 0 }
+        MAX_NUMBER + if self.is_new { self.path.len() + 3 } else { 0 }
     }
 
     /// Counts on, or looks up the number of the line at the byte `at`.

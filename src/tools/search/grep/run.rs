@@ -119,7 +119,7 @@ impl<'r> Run<'r> {
 
     /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
     fn newest(self, most: Option<u64>, place: Option<&Place>) -> Result<NewestFound> {
-        let room = if self.grep.offset > 0 { None } else { self.grep.limit };
+        let room = if self.grep.offset > 0 { None } else { self.grep.limit.bytes };
         let mut newest = Best::new(room, most);
         let searched = self.search(0, None, &mut |file| {
             let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));

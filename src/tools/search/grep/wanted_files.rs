@@ -37,7 +37,7 @@ const NEAR: usize = 5;
 
 /// One or several globs: an array, or a string in which a comma outside of braces separates them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Globs(pub(super) Vec<String>);
+pub(in crate::tools) struct Globs(pub(super) Vec<String>);
 
 impl Argument for Globs {
     fn expected() -> String {

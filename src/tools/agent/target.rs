@@ -1,0 +1,140 @@
+//! Files to read as a call names them: a path, which may carry lines as `grep` prints them (`src/a.rs:120-180`), or several.
+
+use crate::tools::agent::span::ReadSpan;
+use crate::tools::arguments::{Argument, Line, Value, arguments, is_empty_list, is_object};
+use crate::tools::{LineBase, ParseOptions};
+use engine::{LineRange, Workspace};
+use folder::{Error, FilePath, Result, bare_paths};
+
+/// Maximum number of files in one call.
+const MAX_FILES: usize = 1_000;
+
+/// Files of a call. `LIST`: as a list in the schema, else as one path. Both take both.
+#[derive(Debug)]
+pub(super) struct Targets<const LIST: bool>(pub(super) Vec<Target>);
+
+/// One file, or what may be several in one string.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// As it was sent.
+    pub(super) sent: String,
+    path: Result<FilePath>,
+    /// The same without lines, and the lines.
+    bare: Option<(FilePath, LineRange)>,
+    /// The paths that it holds if it is none.
+    parts: Vec<Target>,
+    /// Lines that stand beside the path.
+    lines: Option<LineRange>,
+}
+
+/// A file, and its lines.
+#[derive(Debug)]
+pub(super) struct Meant<'t> {
+    pub(super) sent: &'t str,
+    pub(super) path: Result<&'t FilePath, &'t Error>,
+    pub(super) lines: Option<LineRange>,
+    /// Whether `sent` has the lines.
+    pub(super) has_lines: bool,
+}
+
+arguments! {
+    struct Ranged {
+        /// File
+        path: String,
+        lines as "lines" or "view_range" or "line_range" or "range": Option<ReadSpan>,
+        start_line: Option<Line>,
+        end_line: Option<Line>,
+    }
+}
+
+impl<const LIST: bool> Argument for Targets<LIST> {
+    fn expected() -> String {
+        "a path, or a list of paths".into()
+    }
+
+    fn schema(out: &mut String) {
+        out.push_str(if LIST { r#""type":"array","items":{"type":"string"}"# } else { r#""type":"string""# });
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        is_empty_list(value)
+    }
+
+    fn read(value: &Value) -> Result<Self> {
+        let is_array = value.json().starts_with('[') || value.items("", |_, _| Ok(())).is_ok();
+        if !is_array {
+            return Ok(Targets(vec![Target::read(value)?]));
+        }
+        let mut targets = Vec::new();
+        value.items(&Self::expected(), |_, item| {
+            targets.push(Target::read(&item)?);
+            Ok(())
+        })?;
+        if targets.len() > MAX_FILES {
+            return Err(
+                value.refuse(format!("it has more than {MAX_FILES} files; read them in several calls"))
+            );
+        }
+        Ok(Targets(targets))
+    }
+}
+
+impl Target {
+    fn read(value: &Value) -> Result<Target> {
+        if is_object(value.json()) {
+            let Ranged { path, lines, start_line, end_line } = Ranged::read(value)?;
+            let range = LineRange { start: start_line.map(|line| line.0), end: end_line.map(|line| line.0) };
+            let lines = lines.map(|lines| lines.0).or((!range.is_whole()).then_some(range));
+            return Ok(Target { lines, ..Target::parse(path, value.options()) });
+        }
+        let sent = value.string()?;
+        let parts: Vec<&str> =
+            sent.split([',', '\n', ' ']).map(str::trim).filter(|part| !part.is_empty()).collect();
+        let parts = match parts.len() {
+            2..=MAX_FILES => {
+                parts.into_iter().map(|part| Target::parse(part.into(), value.options())).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Target { parts, ..Target::parse(sent, value.options()) })
+    }
+
+    fn parse(sent: String, options: ParseOptions) -> Target {
+        let path = options.path(&sent);
+        let bare = bare_paths(&sent).into_iter().find_map(|(bare, lines)| {
+            let (first, last) = lines?;
+            Some((options.path(bare).ok()?, range(first, last, options.base)))
+        });
+        Target { sent, path, bare, parts: Vec::new(), lines: None }
+    }
+
+    /// The paths that it may mean.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &FilePath> {
+        let parts =
+            self.parts.iter().flat_map(|part| part.path.iter().chain(part.bare.iter().map(|bare| &bare.0)));
+        self.path.iter().chain(self.bare.iter().map(|bare| &bare.0)).chain(parts)
+    }
+
+    /// The files that it means: that of the very name, else that without lines, else several.
+    pub(super) fn meant<'t>(&'t self, workspace: &Workspace, files: &mut Vec<Meant<'t>>) {
+        let is_there = |path: &FilePath| workspace.info(path).is_ok();
+        let own = Meant { sent: &self.sent, path: self.path.as_ref(), lines: self.lines, has_lines: false };
+        if self.path.as_ref().is_ok_and(is_there) {
+            files.push(own);
+        } else if let Some((bare, lines)) =
+            self.bare.as_ref().filter(|(bare, _)| self.parts.is_empty() || is_there(bare))
+        {
+            files.push(Meant { path: Ok(bare), lines: Some(*lines), has_lines: true, ..own });
+        } else if self.parts.is_empty() {
+            files.push(own);
+        } else {
+            self.parts.iter().for_each(|part| part.meant(workspace, files));
+        }
+    }
+}
+
+/// The lines that a path carries, as the engine counts them.
+fn range(first: u64, last: u64, base: LineBase) -> LineRange {
+    let line = |line: u64| Some(line.saturating_sub(base.first()));
+    LineRange { start: line(first), end: line(last) }
+}

@@ -1,0 +1,143 @@
+//! `read`: texts of one or several files, and lines of them.
+
+use serde_json::json;
+
+use super::serve;
+use crate::support::{Folder, Http, Mcp};
+use crate::trees::{make, put};
+
+fn numbered_lines(count: usize) -> String {
+    (1..=count).map(|number| format!("line {number}\n")).collect()
+}
+
+#[test]
+fn a_path_may_carry_lines_as_grep_prints_them() {
+    let folder = Folder::new();
+    put(&folder, "src/a.rs", numbered_lines(200));
+    let server = serve(&folder, &["--read-only"]);
+    let read = |path: &str| server.ok("read", json!({ "path": path }));
+    assert_eq!(read("src/a.rs:120-122"), "line 120\nline 121\nline 122");
+    assert_eq!(read("src/a.rs:120"), "line 120");
+    assert_eq!(read("src/a.rs:120:5"), "line 120");
+    assert_eq!(read("./src/a.rs:199-500"), "line 199\nline 200");
+    assert_eq!(read("src/a.rs"), numbered_lines(200));
+    let lines = server.ok("read", json!({ "path": "src/a.rs:7-8", "line_numbers": true }));
+    assert_eq!(lines, "7\tline 7\n8\tline 8");
+    let found = server.ok("grep", json!({ "pattern": "line 77$" }));
+    let line = found.lines().nth(1).and_then(|line| line.split(':').next()).expect("a line");
+    assert_eq!(read(&format!("{}{line}", found.lines().next().expect("a path"))), "line 77");
+}
+
+#[test]
+#[cfg(unix)] // Windows has no such names
+fn a_file_of_the_very_name_goes_before_lines_of_another() {
+    let folder = Folder::new();
+    put(&folder, "a.rs", numbered_lines(9));
+    put(&folder, "a.rs:5", "own\n");
+    put(&folder, "b, c", "one file\n");
+    let server = serve(&folder, &[]);
+    assert_eq!(server.ok("read", json!({ "path": "a.rs:5" })), "own\n");
+    assert_eq!(server.ok("read", json!({ "path": "a.rs:6" })), "line 6");
+    assert_eq!(server.ok("read", json!({ "paths": "b, c" })), "one file\n");
+}
+
+#[test]
+fn lines_are_taken_in_every_usual_form() {
+    let folder = Folder::new();
+    put(&folder, "f", numbered_lines(20));
+    let server = serve(&folder, &[]);
+    for (arguments, first, last) in [
+        (json!({ "path": "f", "lines": "18-19" }), 18, 19),
+        (json!({ "path": "f", "lines": "18-" }), 18, 20),
+        (json!({ "path": "f", "lines": 7 }), 7, 7),
+        (json!({ "path": "f", "tail": 2 }), 19, 20),
+        (json!({ "path": "f", "tail": "2" }), 19, 20),
+        (json!({ "file_path": "f", "offset": 3, "limit": 2 }), 3, 4),
+        (json!({ "path": "f", "start_line": 3, "end_line": 5 }), 3, 5),
+        (json!({ "path": "f", "startLine": 19 }), 19, 20),
+        (json!({ "path": "f", "view_range": [18, -1] }), 18, 20),
+        (json!({ "path": "f", "view_range": [2, 3] }), 2, 3),
+        (json!({ "path": "f", "head": 2 }), 1, 2),
+        (json!({ "path": { "path": "f", "lines": "4-5" } }), 4, 5),
+        (
+            json!({ "path": "f", "lines": "4-5", "offset": 0, "limit": 0, "tail": 0, "paths": [], "cursor": "" }),
+            4,
+            5,
+        ),
+    ] {
+        let lines: Vec<String> = (first..=last).map(|number| format!("line {number}")).collect();
+        assert_eq!(server.ok("read", arguments.clone()), lines.join("\n"), "{arguments}");
+    }
+    for (arguments, part) in [
+        (json!({ "path": "f", "lines": "2-3", "tail": 1 }), "they exclude each other"),
+        (json!({ "path": "f", "lines": "0-3" }), "positive integers"),
+        (json!({ "path": "f", "lines": "3-2" }), "start 3 > end 2"),
+        (json!({ "path": "f", "lines": "x" }), "lines such as"),
+        (json!({ "path": "f:30" }), "Start line 30 exceeds file length 20"),
+        (json!({}), "expected the path of a file"),
+        (json!({ "path": "f", "line": 3 }), "did you mean lines?"),
+        (json!({ "paths": ["f", "f"], "cursor": "x" }), "cursor"),
+    ] {
+        let text = server.tool("read", arguments.clone());
+        assert!(text.is_error && text.text.contains(part), "{arguments}: {}", text.text);
+    }
+}
+
+#[test]
+fn several_files_come_with_one_header_line_each_and_an_error_stands_in_its_place() {
+    let folder = Folder::new();
+    put(&folder, "src/a", numbered_lines(9));
+    put(&folder, "b", "x\ny\n");
+    put(&folder, "latin", b"caf\xe9\n");
+    let server = serve(&folder, &[]);
+    let text = server.ok("read", json!({ "paths": ["src/a:2-3", "missing", "b", "src/a:5", "../x"] }));
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(
+        (&lines[..3], &lines[4..9]),
+        (
+            &["==> src/a:2-3 <==", "line 2", "line 3"][..],
+            &["==> b <==", "x", "y", "==> src/a:5 <==", "line 5"][..]
+        )
+    );
+    assert!(lines[3].starts_with("missing: Error - File 'missing' not found"), "{text}");
+    assert!(lines[9].starts_with("../x: Error - Invalid filename format"), "{text}");
+    for paths in
+        [json!("src/a:2-2,b"), json!("src/a:2-2\nb"), json!("[\"src/a:2-2\", \"b\"]"), json!("src/a:2-2 b")]
+    {
+        let text = server.ok("read", json!({ "paths": paths }));
+        assert_eq!(text, "==> src/a:2-2 <==\nline 2\n\n==> b <==\nx\ny\n\n", "{paths}");
+    }
+    let both =
+        server.ok("read", json!({ "path": "b", "paths": ["src/a"], "lines": "2-2", "line_numbers": true }));
+    assert_eq!(both, "==> b <==\n2\ty\n\n==> src/a <==\n2\tline 2\n");
+    let latin = server.ok("read", json!({ "paths": ["latin", "b"], "encoding": "windows-1252" }));
+    assert!(latin.contains("café"), "{latin}");
+}
+
+#[test]
+fn a_folder_and_a_missing_file_say_which_call_is_next() {
+    let folder = Folder::new();
+    put(&folder, "src/main.rs", "x\n");
+    make(&folder, "empty");
+    let server = serve(&folder, &[]);
+    for (path, part) in [
+        ("src", r#"See what is in it with files {"path":"src"}."#),
+        ("src/mian.rs:3", "Files with a similar name: src/main.rs"),
+        ("docs/none", "Use files "),
+    ] {
+        let answer = server.tool("read", json!({ "path": path }));
+        assert!(answer.is_error && answer.text.contains(part), "{path}: {}", answer.text);
+    }
+}
+
+#[test]
+fn a_read_has_the_version_of_the_file_and_is_a_tool_over_rest() {
+    let folder = Folder::new();
+    put(&folder, "f", "a\r\nb\r\n");
+    let server = Http::start(&folder, &["--tools=agent"]);
+    let posted = server.post("/tools/read", &json!({ "path": "f" }));
+    assert_eq!(posted.status, 200, "{posted:?}");
+    let result = posted.json();
+    assert_eq!(result["content"][0]["text"], "a\r\nb\r\n");
+    assert!(result["_meta"]["file-editor/version"].is_string(), "{result}");
+}
