@@ -5,3 +5,4 @@
 pub mod churn;
 pub mod complexity;
 pub mod templates;
+pub mod work_tree;

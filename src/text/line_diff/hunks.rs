@@ -1,6 +1,6 @@
 //! Writes runs of lines as hunks.
 //!
-//! Pure; does not compare lines. Changes share a hunk if at most twice [`CONTEXT`] equal lines are between them.
+//! Pure; does not compare lines. Changes share a hunk if at most twice as many equal lines are between them as a hunk has around its changes.
 
 use super::bounded::BoundedText;
 use super::windows::{CONTEXT, GAP};
@@ -14,8 +14,16 @@ struct Hunk {
     body: BoundedText,
 }
 
-/// Appends the hunks of `runs`, which lead from `old` to `new`. `gaps` are the numbers of lines of the gaps in both.
-pub(super) fn write(out: &mut BoundedText, old: &str, new: &str, gaps: &[usize], runs: &[Run]) {
+/// Appends the hunks of `runs`, which lead from `old` to `new`, with `context` lines around the changes of each, at most [`CONTEXT`].
+/// `gaps` are the numbers of lines of the gaps in both.
+pub(super) fn write(
+    out: &mut BoundedText,
+    (old, new): (&str, &str),
+    gaps: &[usize],
+    runs: &[Run],
+    context: usize,
+) {
+    let context = context.min(CONTEXT);
     let (mut old_rest, mut new_rest) = (old, new);
     let mut gaps = gaps.iter();
     let (mut old_line, mut new_line) = (1, 1);
@@ -24,7 +32,8 @@ pub(super) fn write(out: &mut BoundedText, old: &str, new: &str, gaps: &[usize],
     for (nth, run) in runs.iter().enumerate() {
         let mut change = |mark, lines| {
             let room = out.room();
-            open.get_or_insert_with(|| Hunk::after(before, old_line, new_line, room)).put(mark, lines);
+            let new = || Hunk::after(last_lines(before, context), old_line, new_line, room);
+            open.get_or_insert_with(new).put(mark, lines);
         };
         match run.kind {
             Kind::Deleted => {
@@ -42,15 +51,15 @@ pub(super) fn write(out: &mut BoundedText, old: &str, new: &str, gaps: &[usize],
                 let passed = gaps.by_ref().take(count_gaps(before)).sum::<usize>();
                 let lines = run.lines + passed - count_gaps(before);
                 (old_line, new_line) = (old_line + lines, new_line + lines);
-                let joins = run.lines <= 2 * CONTEXT && nth + 1 < runs.len();
+                let joins = run.lines <= 2 * context && nth + 1 < runs.len();
                 match &mut open {
                     Some(hunk) if joins => hunk.put(" ", before),
-                    _ => open.take().into_iter().for_each(|hunk| hunk.close(before, out)),
+                    _ => open.take().into_iter().for_each(|hunk| hunk.close(before, context, out)),
                 }
             }
         }
     }
-    open.into_iter().for_each(|hunk| hunk.close("", out));
+    open.into_iter().for_each(|hunk| hunk.close("", context, out));
 }
 
 fn take<'t>(rest: &mut &'t str, bytes: usize) -> &'t str {
@@ -60,11 +69,11 @@ fn take<'t>(rest: &mut &'t str, bytes: usize) -> &'t str {
 }
 
 impl Hunk {
-    /// A hunk of at most `room` bytes whose first change is at these lines, after equal lines `before`.
+    /// A hunk of at most `room` bytes whose first change is at these lines, after the equal lines `before` that it shows.
     fn after(before: &str, old_line: usize, new_line: usize, room: usize) -> Hunk {
         let body = BoundedText::new(room);
         let mut hunk = Hunk { old_start: 0, new_start: 0, old_lines: 0, new_lines: 0, body };
-        hunk.put(" ", last_lines(before));
+        hunk.put(" ", before);
         (hunk.old_start, hunk.new_start) = (old_line - hunk.old_lines, new_line - hunk.new_lines);
         hunk
     }
@@ -82,9 +91,9 @@ impl Hunk {
         }
     }
 
-    /// Writes the hunk with the first of the equal lines `after` it.
-    fn close(mut self, after: &str, out: &mut BoundedText) {
-        after.split_inclusive('\n').take(CONTEXT).for_each(|line| self.put(" ", line));
+    /// Writes the hunk with the first `context` of the equal lines `after` it.
+    fn close(mut self, after: &str, context: usize, out: &mut BoundedText) {
+        after.split_inclusive('\n').take(context).for_each(|line| self.put(" ", line));
         let Hunk { old_start, new_start, old_lines, new_lines, body } = self;
         // The start of an empty side is the line before it.
         let start = |first: usize, lines: usize| first - usize::from(lines == 0);
@@ -105,9 +114,10 @@ pub(super) fn shows_no_gap(lines: &str) -> bool {
     memchr::memchr(GAP, lines.as_bytes()).is_none_or(is_far)
 }
 
-/// The last lines of `text`, for context.
-fn last_lines(text: &str) -> &str {
+/// The last `count` lines of `text`.
+fn last_lines(text: &str, count: usize) -> &str {
+    let Some(before) = count.checked_sub(1) else { return "" };
     let whole = text.strip_suffix('\n').unwrap_or(text);
-    let brk = memchr::memrchr_iter(b'\n', whole.as_bytes()).nth(CONTEXT - 1);
+    let brk = memchr::memrchr_iter(b'\n', whole.as_bytes()).nth(before);
     &text[brk.map_or(0, |brk| brk + 1)..]
 }

@@ -67,6 +67,22 @@ const MAX_TEXT: usize = 8 << 20;
 /// The work of a coarse diff after which what is left is deleted and inserted in blocks. See [`Pair::work`].
 const COARSE_WORK: usize = 12_000_000;
 
+/// How long a diff may be.
+#[derive(Debug, Clone, Copy)]
+pub struct DiffSize {
+    /// The most bytes.
+    pub bytes: usize,
+    /// Equal lines before and after the changes of a hunk, at most 4.
+    pub context: usize,
+}
+
+impl DiffSize {
+    /// With as many lines of context as jsdiff gives.
+    pub fn bytes(bytes: usize) -> DiffSize {
+        DiffSize { bytes, context: windows::CONTEXT }
+    }
+}
+
 /// The diff of the text `old`, named `name` in the header, and what `plan` makes of it, both with CRLF told as LF and
 /// without the byte order mark. None if `old` is not the text of the plan.
 ///
@@ -78,13 +94,19 @@ const COARSE_WORK: usize = 12_000_000;
 /// different or too long for these, of one deleted and one inserted block. The amount is counted, not timed, so that the same texts always
 /// have the same diff.
 ///
-/// Memory is bounded for any text and any plan: at most 8 MB of each text are looked at, and the diff's text has at most
-/// `most` bytes. Changes beyond the 8 MB are left out.
-pub fn plan_diff(name: &str, old: &[u8], plan: &EditPlan, max_edits: usize, most: usize) -> Option<LineDiff> {
+/// Memory is bounded for any text and any plan: at most 8 MB of each text are looked at, and the diff's text is bounded by
+/// [`DiffSize::bytes`]. Changes beyond the 8 MB are left out.
+pub fn plan_diff(
+    name: &str,
+    old: &[u8],
+    plan: &EditPlan,
+    max_edits: usize,
+    size: DiffSize,
+) -> Option<LineDiff> {
     if plan.changes_nothing() {
-        return Some(written(name, &Windows::default(), &[], false, most));
+        return Some(written(name, &Windows::default(), &[], false, size));
     }
-    diff_from(name, old, plan, max_edits, (MARGIN, most))
+    diff_from(name, old, plan, max_edits, (MARGIN, size))
 }
 
 /// The same, with `first` lines behind each change to begin with.
@@ -93,7 +115,7 @@ fn diff_from(
     old: &[u8],
     plan: &EditPlan,
     max_edits: usize,
-    (first, most): (usize, usize),
+    (first, size): (usize, DiffSize),
 ) -> Option<LineDiff> {
     let (mut margin, mut room) = (first, MAX_TEXT);
     loop {
@@ -101,18 +123,18 @@ fn diff_from(
             Err(NoWindows::NotText) => return None,
             Err(NoWindows::TooLong) => break,
             Ok(windows) => match search(&windows, max_edits) {
-                Search::Found { runs, coarse } => return Some(written(name, &windows, &runs, coarse, most)),
+                Search::Found { runs, coarse } => return Some(written(name, &windows, &runs, coarse, size)),
                 Search::TooMuch => {
-                    return Some(written(name, &windows, &coarse(&windows, max_edits), true, most));
+                    return Some(written(name, &windows, &coarse(&windows, max_edits), true, size));
                 }
                 Search::MetGap => (margin, room) = (margin * MARGIN_GROWS, MAX_WINDOWS),
             },
         }
     }
     // Windows that cannot be shown whole need not be much longer than what is shown.
-    let shown = most.saturating_mul(4).clamp(MAX_WINDOWS, MAX_TEXT);
+    let shown = size.bytes.saturating_mul(4).clamp(MAX_WINDOWS, MAX_TEXT);
     let windows = Windows::of_first(old, plan, first, if margin == first { shown } else { MAX_TEXT })?;
-    Some(written(name, &windows, &coarse(&windows, max_edits), true, most))
+    Some(written(name, &windows, &coarse(&windows, max_edits), true, size))
 }
 
 /// The changes by whole lines that make `new` of `old`: the fewest lines, unless that takes too long to find.
@@ -172,10 +194,10 @@ fn header(name: &str) -> String {
     format!("Index: {name}\n{rule}\n--- {name}\toriginal\n+++ {name}\tmodified\n")
 }
 
-fn written(name: &str, windows: &Windows, runs: &[Run], coarse: bool, most: usize) -> LineDiff {
-    let mut out = BoundedText::new(most);
+fn written(name: &str, windows: &Windows, runs: &[Run], coarse: bool, size: DiffSize) -> LineDiff {
+    let mut out = BoundedText::new(size.bytes);
     out.put(&header(name));
-    hunks::write(&mut out, &windows.old, &windows.new, &windows.gaps, runs);
+    hunks::write(&mut out, (&windows.old, &windows.new), &windows.gaps, runs, size.context);
     LineDiff { lines: out.lines(), text: out.into_text(), left_out: windows.left_out, coarse }
 }
 

@@ -62,7 +62,7 @@ fn header_of_f() -> String {
 fn line_diff(name: &str, old: &str, new: &str, max_edits: usize) -> LineDiff {
     let windows = Windows { old: old.into(), new: new.into(), gaps: Vec::new(), left_out: 0 };
     match search(&windows, max_edits) {
-        Search::Found { runs, coarse } => written(name, &windows, &runs, coarse, usize::MAX),
+        Search::Found { runs, coarse } => written(name, &windows, &runs, coarse, DiffSize::bytes(usize::MAX)),
         Search::TooMuch | Search::MetGap => panic!("there is no gap"),
     }
 }
@@ -230,7 +230,7 @@ fn one_change_is_looked_for_in_its_own_lines_only() {
     let plan = plan(&old, &changes);
     let windows = Windows::around(old.as_bytes(), &plan, MARGIN, usize::MAX).unwrap();
     assert!(windows.old.len() < 2_000 && windows.gaps == [149_996, 99_963, 0], "{:?}", windows.gaps);
-    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap();
+    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
     assert_eq!(diff, line_diff("f", &old, &after(&old, &plan), MAX_LINE_EDITS));
 }
 
@@ -240,7 +240,8 @@ fn a_search_that_runs_on_through_like_lines_gets_more_of_them() {
         let old = "a\n".repeat(lines);
         let changes = [(lines / 2, 1, "b\n".to_owned())];
         let plan = plan(&old, &changes);
-        let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap();
+        let diff =
+            plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
         assert_eq!(diff.coarse, coarse);
         let hunks = diff.text.strip_prefix(&header_of_f()).unwrap();
         // jsdiff finds an insertion, and a deletion at the end; a coarse diff, at the end of the window.
@@ -254,12 +255,17 @@ fn crlf_is_told_as_lf_and_a_text_that_is_not_that_of_the_plan_has_no_diff() {
     let old = "a\r\nb\r\n";
     let changes = [(0, 1, "c\r\n".to_owned())];
     let plan = plan(old, &changes);
-    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap().text;
+    let diff =
+        plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap().text;
     assert_eq!(diff, header_of_f() + "@@ -1,2 +1,2 @@\n-a\n+c\n b\n");
     for other in ["", "a\r\nb\r\0", "a\n"] {
-        assert_eq!(plan_diff("f", other.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX), None, "{other:?}");
+        assert_eq!(
+            plan_diff("f", other.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)),
+            None,
+            "{other:?}"
+        );
     }
-    assert_eq!(plan_diff("f", b"a\r\nb\r\xff", &plan, MAX_LINE_EDITS, usize::MAX), None);
+    assert_eq!(plan_diff("f", b"a\r\nb\r\xff", &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)), None);
 }
 
 /// The changes of all `needle`s of a text.
@@ -273,10 +279,11 @@ fn changes_whose_lines_are_too_long_together_are_left_out() {
     let old = "one line with a word\n".repeat(2 * MAX_TEXT / 20);
     for (needle, by) in [("word", "w"), ("one line with a word\n", ""), ("word\n", "word\nand\n")] {
         let (plan, count) = (all_replaced(&old, needle, by), old.matches(needle).count());
-        let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap();
+        let diff =
+            plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
         assert!(diff.coarse && 0 < diff.left_out && diff.left_out < count, "{}", diff.left_out);
         assert!(diff.text.len() < 4 * MAX_TEXT && diff.text.lines().count() == diff.lines);
-        let shown = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, 60_000).unwrap();
+        let shown = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(60_000)).unwrap();
         assert!(shown.text.len() <= 60_000 && shown.text.ends_with('\n') && shown.left_out > diff.left_out);
         assert!(shown.text.lines().count() < shown.lines, "{needle}: {}", shown.lines);
     }
@@ -286,12 +293,12 @@ fn changes_whose_lines_are_too_long_together_are_left_out() {
 fn a_line_that_is_too_long_is_left_out_with_those_behind_it() {
     let long = "word ".repeat(2 * MAX_TEXT / 5);
     let plan = all_replaced(&long, "word", "w");
-    let diff = plan_diff("f", long.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap();
+    let diff = plan_diff("f", long.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
     assert_eq!((diff.text, diff.lines, diff.left_out), (header_of_f(), 4, long.len() / 5));
 
     let old = format!("a\nword\nb\n{long}\nword\n");
     let plan = all_replaced(&old, "word", "w");
-    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, usize::MAX).unwrap();
+    let diff = plan_diff("f", old.as_bytes(), &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
     assert_eq!(diff.text, header_of_f() + "@@ -1,3 +1,3 @@\n a\n-word\n+w\n b\n");
     assert_eq!(diff.left_out, long.len() / 5 + 1);
 }
@@ -310,7 +317,7 @@ proptest! {
         prop_assert!(windows.old.len().max(windows.new.len()) <= room + 8 * changes.len());
         let first: Vec<Splice> = all.splices().take(all.splices().count() - windows.left_out).collect();
         let first = EditPlan::new(first, old.as_bytes()).unwrap();
-        let diff = written("f", &windows, &coarse(&windows, MAX_LINE_EDITS), true, usize::MAX).text;
+        let diff = written("f", &windows, &coarse(&windows, MAX_LINE_EDITS), true, DiffSize::bytes(usize::MAX)).text;
         prop_assert_eq!(apply(&old, diff.strip_prefix(&header_of_f()).unwrap()), after(&old, &first));
     }
 
@@ -318,8 +325,8 @@ proptest! {
     fn a_bounded_diff_is_the_start_of_the_whole_one(old in text(), new in text(), most in 0..400usize) {
         let windows = Windows { old, new, ..Windows::default() };
         let runs = coarse(&windows, MAX_LINE_EDITS);
-        let whole = written("f", &windows, &runs, true, usize::MAX);
-        let part = written("f", &windows, &runs, true, most);
+        let whole = written("f", &windows, &runs, true, DiffSize::bytes(usize::MAX));
+        let part = written("f", &windows, &runs, true, DiffSize::bytes(most));
         let fits: usize =
             whole.text.split_inclusive('\n').scan(0, |end, line| {
                 *end += line.len();
@@ -347,7 +354,7 @@ proptest! {
         let old = lines.join("\n") + if open { "" } else { "\n" };
         let plan = plan(&old, &changes);
         let new = after(&old, &plan);
-        let diff = diff_from("f", old.as_bytes(), &plan, max_edits, (CONTEXT, usize::MAX)).unwrap();
+        let diff = diff_from("f", old.as_bytes(), &plan, max_edits, (CONTEXT, DiffSize::bytes(usize::MAX))).unwrap();
         let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
         if !diff.coarse {
             prop_assert_eq!(&diff.text, &line_diff("f", &old, &new, MAX_LINE_EDITS).text);
@@ -367,7 +374,7 @@ proptest! {
         let plan = plan(&old, &changes);
         prop_assume!(!plan.changes_nothing());
         let windows = Windows::around(old.as_bytes(), &plan, CONTEXT, usize::MAX).unwrap();
-        let diff = written("f", &windows, &coarse(&windows, max_edits), true, usize::MAX).text;
+        let diff = written("f", &windows, &coarse(&windows, max_edits), true, DiffSize::bytes(usize::MAX)).text;
         prop_assert_eq!(apply(&old, diff.strip_prefix(&header_of_f()).unwrap()), after(&old, &plan));
         prop_assert!(!diff.contains('\0'));
     }

@@ -37,6 +37,10 @@ const MOST_HELPERS: usize = 3;
 /// [`Fault`] if there is no repository that can be read, if an object of it is damaged, or if the operation must stop.
 pub fn analyze(workspace: &Workspace, project: &FilePath, since: i64, control: &Control) -> Result<Churn> {
     let repository = Repository::open(workspace, project, control)?;
+    if repository.is_shallow {
+        let problem = "the repository is a shallow clone, whose history is cut; expected all of it: run 'git fetch --unshallow'";
+        return Err(Fault::Unsuitable(problem.into()));
+    }
     let mut objects = Objects::new(repository.store.clone(), control);
     let walked = control.leaving_time(WALK_LEAVES, || walk(&mut objects, &repository.head, since))?;
     let mut sum = Sum::new(workspace, &repository, &walked);

@@ -28,6 +28,21 @@ impl Fault {
     pub fn damaged(what: impl ToString, why: &'static str) -> Fault {
         Fault::Damaged { what: what.to_string(), why }
     }
+
+    /// The error for a client. `at`: the argument that names the repository.
+    pub fn into_error(self, at: &str) -> Error {
+        let problem = match self {
+            Fault::Engine(error) => return error,
+            Fault::Unsuitable(problem) => problem,
+            Fault::Damaged { what, why } => {
+                format!("the repository is damaged, {what}: {why}; 'git fsck' says more")
+            }
+            Fault::TooLarge { what } => format!(
+                "the object {what} of the repository is larger than 16 MiB; such a commit or folder is not analyzed"
+            ),
+        };
+        Error::InvalidArguments { at: at.into(), problem }
+    }
 }
 
 impl From<Error> for Fault {

@@ -142,6 +142,7 @@ pub fn analyse_project(
     let options = AnalysisOptions {
         path,
         wants: &|path, _, is_folder| is_folder || is_wanted(path),
+        skip_hidden: true,
         max_bytes: MAX_BYTES as u64,
     };
     if let Some(path) = path

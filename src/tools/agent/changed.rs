@@ -7,7 +7,7 @@ use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
 use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded};
-use text::line_diff::{MAX_LINE_EDITS, plan_diff};
+use text::line_diff::{DiffSize, MAX_LINE_EDITS, plan_diff};
 use text::shown::shown_line;
 use text::splice::EditPlan;
 
@@ -26,6 +26,9 @@ const TOLD_RANGES: usize = 20;
 
 /// The longest diff of a file, in bytes.
 const MAX_DIFF: usize = 16 << 10;
+
+/// Lines around the changes of a diff.
+const CONTEXT: usize = 4;
 
 /// What is told of one change.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ impl Told {
             }
             JobChange::Content { path, is_new: false, old, plan } => {
                 let ranges = ranges(old, plan);
-                let diff = with_diff.then(|| hunks(path, old, plan));
+                let diff = with_diff.then(|| hunks(path, old, plan, CONTEXT));
                 let (lines, what) = (shown_lines(old, plan, &ranges), told_ranges(&ranges));
                 Told { path: path.into(), places: plan.count(), is_file: true, what, lines, diff }
             }
@@ -254,9 +257,10 @@ fn told_ranges(ranges: &[Lines]) -> String {
     told
 }
 
-/// The hunks of the diff.
-pub(super) fn hunks(path: &str, old: &[u8], plan: &EditPlan) -> String {
-    let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, MAX_DIFF) else {
+/// The hunks of the diff, with so many lines around the changes.
+pub(super) fn hunks(path: &str, old: &[u8], plan: &EditPlan, context: usize) -> String {
+    let size = DiffSize { bytes: MAX_DIFF, context };
+    let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, size) else {
         return "[The text is not UTF-8: no diff is shown]".into();
     };
     let mut hunks = diff.text.find("@@").map_or(String::new(), |at| diff.text[at..].to_owned());

@@ -3,9 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+#[cfg(feature = "toolkit")]
+mod since_head;
+
 use super::change_id::ChangeId;
 use super::changed::{cut, hunks};
-use crate::tools::arguments::{Argument, Keyword, Request, Takes, Value, arguments};
+use crate::tools::arguments::{Argument, Keyword, Request, Takes, UpTo, Value, arguments};
 use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::timestamp::{parse_timestamp, timestamp};
@@ -32,7 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
 
 arguments! {
     struct ChangesArguments {
-        /// A change (c17: what came after it), a time (RFC 3339) or an age (10m, 2h, 3d); absent: the session
+        /// A change (c17: what came after it), a time (RFC 3339), an age (10m, 2h, 3d) or HEAD (git); absent: the session
         since: Option<Since>,
         /// Only this file or folder
         path: Option<FilePath>,
@@ -40,8 +43,13 @@ arguments! {
         by: Option<Who>,
         /// Show diffs
         diff: bool = true,
+        /// Lines around each change in diffs
+        context: UpTo<MOST_CONTEXT> = 1,
     }
 }
+
+/// The most lines around a change.
+const MOST_CONTEXT: u64 = 4;
 
 /// The most changes that are told one by one, the last ones.
 const MOST_CHANGES: usize = 30;
@@ -70,6 +78,8 @@ enum Since {
     Time(u64),
     /// From so many milliseconds ago on.
     Age(u64),
+    /// Since the last commit of the git repository.
+    Head,
 }
 
 impl Since {
@@ -80,6 +90,9 @@ impl Since {
             text.strip_suffix(unit)?.trim().parse::<u64>().ok()?.checked_mul(*ms).map(Since::Age)
         });
         let change = || ChangeId::parse(text).map(|ChangeId(number)| Since::Change(number));
+        if text == "HEAD" {
+            return Some(Since::Head);
+        }
         let time = || parse_timestamp(text).map(|ms| Since::Time(u64::try_from(ms).unwrap_or(0)));
         age.or_else(change).or_else(time)
     }
@@ -87,8 +100,7 @@ impl Since {
 
 impl Argument for Since {
     fn expected() -> String {
-        "the id of a change such as c17, a time such as 2026-01-31T12:00:00Z, or an age such as 10m, 2h or 3d"
-            .into()
+        "the id of a change such as c17, a time such as 2026-01-31T12:00:00Z, an age such as 10m, 2h or 3d, or HEAD".into()
     }
 
     fn schema(out: &mut String) {
@@ -110,16 +122,18 @@ struct Changes {
     path: Option<FilePath>,
     by_me: bool,
     with_diff: bool,
+    context: usize,
     author: Arc<Author>,
     limit: AnswerLimit,
 }
 
 impl Request for ChangesArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let ChangesArguments { since, path, by, diff: with_diff } = self;
+        let ChangesArguments { since, path, by, diff: with_diff, context } = self;
+        let context = context.0 as usize;
         let by_me = by == Some(Who::Me);
         let (author, limit) = (options.author.clone(), options.limit);
-        Ok(Box::new(Changes { since, path, by_me, with_diff, author, limit }))
+        Ok(Box::new(Changes { since, path, by_me, with_diff, context, author, limit }))
     }
 }
 
@@ -129,19 +143,21 @@ impl Call for Changes {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        if let Some(Since::Head) = self.since {
+            return self.since_head(workspace, control);
+        }
         let log = workspace.change_log().ok_or_else(|| Error::InvalidArguments {
             at: "since".into(),
-            problem: "there is no journal (--journal=off): what has changed is not known".into(),
+            problem: "there is no journal (--journal=off): what has changed is known only since HEAD, in a git repository".into(),
         })?;
-        let failed = |source| Error::WriteFailed { source };
         if let Some(Since::Change(number)) = self.since {
-            let last = log.numbers().map_err(failed)?.last().copied().unwrap_or(0);
+            let last = log.numbers().map_err(unread)?.last().copied().unwrap_or(0);
             if number > last {
                 let problem = format!("there is no change c{number}; the last one is c{last}");
                 return Err(Error::InvalidArguments { at: "since".into(), problem });
             }
         }
-        let mut changes = self.wanted(log).map_err(failed)?;
+        let mut changes = self.wanted(log).map_err(unread)?;
         let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
         if self.by_me {
             changes.retain(|(_, change)| change.author.session == self.author.session);
@@ -172,6 +188,7 @@ impl Changes {
             Some(Since::Change(number)) => return log.since(|later, _| later > number),
             Some(Since::Time(ms)) => ms,
             Some(Since::Age(ms)) => (now.as_millis() as u64).saturating_sub(ms),
+            Some(Since::Head) => 0,
             None => log.started_ms(),
         };
         // A clock that was set back hides no change of the session.
@@ -206,13 +223,31 @@ impl Changes {
             (Some(_), false) => String::new(),
         };
         let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
-        let others = if file.by_others { ", by another program" } else { "" };
-        let _ = write!(text, "\n{}:{what} by {}{others}", file.path, numbers.join(", "));
+        let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };
+        let others = match (file.by_others, numbers.is_empty()) {
+            (false, _) => "",
+            (true, true) => " by another program",
+            (true, false) => ", by another program",
+        };
+        let _ = write!(text, "\n{}:{what}{own}{others}", file.path);
         let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
         let whole = vec![Splice { at: 0..old.len(), text: new.as_slice().into() }];
         let plan = EditPlan::new(whole, old).unwrap_or_default();
-        let _ = write!(text, "\n{}", hunks(&file.path, old, &plan).trim_end_matches('\n'));
+        let _ = write!(text, "\n{}", hunks(&file.path, old, &plan, self.context).trim_end_matches('\n'));
     }
+}
+
+#[cfg(not(feature = "toolkit"))]
+impl Changes {
+    fn since_head(&self, _: &Workspace, _: &Control) -> Result<Reply> {
+        let problem = "this build reads no git repositories; expected a change, a time or an age".into();
+        Err(Error::InvalidArguments { at: "since".into(), problem })
+    }
+}
+
+/// The error for a journal that cannot be read.
+fn unread(source: std::io::Error) -> Error {
+    Error::WriteFailed { source }
 }
 
 /// The first characters of a text.

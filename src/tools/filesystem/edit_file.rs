@@ -12,7 +12,7 @@ use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoded_edit::plan_decoded;
 use text::encoding::{Encoding, EncodingChoice};
-use text::line_diff::{LineDiff, MAX_LINE_EDITS, plan_diff};
+use text::line_diff::{DiffSize, LineDiff, MAX_LINE_EDITS, plan_diff};
 use text::lines::LineIndex;
 use text::omission::{omission, omission_problem};
 use text::text_edit::{TextEdit, TextEdits, TextLimits};
@@ -206,7 +206,7 @@ impl EditFile {
                 return Ok(Some((plan, (places, None))));
             }
             let most = self.limit.unwrap_or(MAX_DIFF);
-            let diff = plan_diff(&name, old, &plan, MAX_LINE_EDITS, most);
+            let diff = plan_diff(&name, old, &plan, MAX_LINE_EDITS, DiffSize::bytes(most));
             Ok(diff.map(|diff| (plan, (places, Some(diff)))))
         };
         let texts = self.edits.edits().iter().flat_map(|edit| [&*edit.old_text, &*edit.new_text]);

@@ -10,7 +10,7 @@ use crate::tools::arguments::{Keyword, Natural, Request, Takes, UpTo, arguments}
 use crate::tools::toolkit::page_start::PageStart;
 use crate::tools::walking::starts;
 use crate::tools::{Call, OutputKinds, ParseOptions, Reply, Tool, memory};
-use ::toolkit::churn::{Fault, analyze, hot_spots};
+use ::toolkit::churn::{analyze, hot_spots};
 use ::toolkit::complexity;
 use engine::Workspace;
 use folder::{Control, Error, FilePath, Result};
@@ -103,7 +103,8 @@ impl Call for AnalyzeCodeChurn {
         let ChurnArguments { project_path, period_days, format, offset } = &self.arguments;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let since = now.saturating_sub(period_days.0 * 86_400) as i64;
-        let churn = analyze(workspace, project_path, since, control).map_err(error_of)?;
+        let churn = analyze(workspace, project_path, since, control)
+            .map_err(|fault| fault.into_error("project_path"))?;
         let ((scores, unscored), unknown) = match complexity::scores(workspace, project_path, control) {
             Ok(scores) => (scores, None),
             Err(Error::OfTool(failure)) => ((HashMap::new(), None), Some(failure.message)),
@@ -138,23 +139,6 @@ impl Call for AnalyzeCodeChurn {
             Format::Csv => tables::csv(&shown, wanted, next),
         }
     }
-}
-
-/// The error for a client.
-fn error_of(fault: Fault) -> Error {
-    let problem = match fault {
-        Fault::Engine(error) => return error,
-        Fault::Unsuitable(problem) => problem,
-        Fault::Damaged { what, why } => {
-            format!("the repository is damaged, {what}: {why}; 'git fsck' says more")
-        }
-        Fault::TooLarge { what } => {
-            format!(
-                "the object {what} of the repository is larger than 16 MiB; such a commit or folder is not analyzed"
-            )
-        }
-    };
-    Error::InvalidArguments { at: "project_path".into(), problem }
 }
 
 impl AnalyzeCodeChurn {

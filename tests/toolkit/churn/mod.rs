@@ -19,8 +19,8 @@ const SET: &str = "--tools=toolkit";
 const DAY: u64 = 86_400;
 
 /// A repository in a folder that is served.
-pub(super) struct Repository {
-    pub(super) folder: Folder,
+pub(crate) struct Repository {
+    pub(crate) folder: Folder,
 }
 
 /// The git program in a folder, without the settings of the machine.
@@ -51,12 +51,12 @@ fn now() -> u64 {
 
 impl Repository {
     /// An empty one; `None` if there is no git program.
-    pub(super) fn new() -> Option<Repository> {
+    pub(crate) fn new() -> Option<Repository> {
         Repository::with(&[])
     }
 
     /// The same, with more arguments for `git init`.
-    fn with(arguments: &[&str]) -> Option<Repository> {
+    pub(crate) fn with(arguments: &[&str]) -> Option<Repository> {
         if !has_git() {
             return None;
         }
@@ -67,16 +67,16 @@ impl Repository {
 
     /// Runs git. Returns what it writes.
     #[track_caller]
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         String::from_utf8_lossy(&run(git_in(self.folder.path(), arguments)).stdout).into_owned()
     }
 
-    fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         crate::trees::put(&self.folder, path, content);
     }
 
     /// Commits all files as of so many days ago.
-    pub(super) fn commit(&self, days_ago: u64) {
+    pub(crate) fn commit(&self, days_ago: u64) {
         self.commit_by("Ann", days_ago);
     }
 

@@ -264,8 +264,8 @@ impl Workspace {
         Ok(described)
     }
 
-    /// A place as answers name it.
-    pub(super) fn told(&self, (number, below): &Place) -> String {
+    /// A place in a served folder, by its number and the path below it, as answers name it.
+    pub fn told(&self, (number, below): &Place) -> String {
         let below = below.to_string_lossy();
         match self.folders.roots().len() {
             1 => shown_line(below.as_bytes()).into_owned(),

@@ -65,6 +65,8 @@ pub struct AnalysisOptions<'s> {
     pub path: Option<&'s FilePath>,
     /// Whether a file is analysed, or a folder entered, as in [`SearchOptions::wants`].
     pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
+    /// Whether names that begin with a dot are left out.
+    pub skip_hidden: bool,
     /// The largest file, in bytes.
     pub max_bytes: u64,
 }
@@ -135,7 +137,7 @@ impl Workspace {
             only: None,
             wants: options.wants,
             skip_ignored: true,
-            skip_hidden: true,
+            skip_hidden: options.skip_hidden,
             encoding: EncodingChoice::Auto,
             after: None,
             keep: 0,

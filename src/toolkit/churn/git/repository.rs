@@ -25,6 +25,8 @@ pub struct Repository {
     pub head: ObjectId,
     /// Its objects.
     pub store: SharedStore,
+    /// Whether its history is cut.
+    pub is_shallow: bool,
 }
 
 impl Repository {
@@ -128,11 +130,8 @@ fn open_git(git: &FolderHandle, top: FilePath, below: String, control: &Control)
     if git.kind(Path::new("commondir"))?.is_some() {
         return refuse("the repository is a linked worktree; expected the path of the main work tree");
     }
-    if read_file(git, Path::new("shallow"), control)?.is_some_and(|view| !view.bytes().is_empty()) {
-        return refuse(
-            "the repository is a shallow clone, whose history is cut; expected all of it: run 'git fetch --unshallow'",
-        );
-    }
+    let shallow = read_file(git, Path::new("shallow"), control)?;
+    let is_shallow = shallow.is_some_and(|view| !view.bytes().is_empty());
     let Some(head) = refs::head(git, kind, control)? else {
         return refuse("the branch of HEAD has no commits yet; expected at least one commit");
     };
@@ -145,5 +144,5 @@ fn open_git(git: &FolderHandle, top: FilePath, below: String, control: &Control)
         Err(error) => return Err(error.into()),
     };
     let store = Arc::new(Store::open(objects, kind, config.is_partial, control)?);
-    Ok(Repository { top, below, head, store })
+    Ok(Repository { top, below, head, store, is_shallow })
 }
