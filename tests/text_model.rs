@@ -49,7 +49,10 @@ fn written(body: &str, now: &[Origin], has_several: bool) -> String {
             new.push(*byte);
             continue;
         };
-        if has_several && !new.is_empty() {
+        let is_joined = at < origin && body[..at].ends_with('\r') && body[origin..].starts_with('\n');
+        if has_several && new.is_empty() && is_joined {
+            new.push(b'\n');
+        } else if has_several && !new.is_empty() {
             let text = String::from_utf8(new).expect("text");
             new = breaks::placed(&body[..at], &body[at..origin], &body[origin..], &text).into_bytes();
         }
@@ -84,7 +87,7 @@ fn matches(text: &[u8], old: &[u8]) -> Vec<(usize, usize)> {
         return if text.is_empty() { vec![(0, 0)] } else { Vec::new() };
     }
     let as_given = greedy(text, |at| text[at..].starts_with(old).then(|| at + old.len()), old);
-    if as_given.is_empty() && old.contains(&b'\n') {
+    if old.contains(&b'\n') && (as_given.is_empty() || !old.contains(&b'\r')) {
         return greedy(text, |at| any_break(text, at, old), old);
     }
     as_given

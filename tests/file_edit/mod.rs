@@ -5,6 +5,7 @@ mod bench; // a folder with one file; each call is made as a dry run and for rea
 mod cases; // S1's list of tests by name, and its fixtures
 mod diagnosis; // what the error of a missing text says: the mistakes that models make
 mod diff; // the diff, applied by GNU patch
+mod earlier_edits; // edits that do not fit behind others of the same call
 mod everywhere; // replace_all, and line breaks at the ends of old_text
 mod memory; // the memory of edits with very many replacements
 mod model; // exact-text edits against the naive model

@@ -36,8 +36,8 @@ impl Planner<'_> {
         }
         let has_breaks = edit.new_text.contains(['\n', '\r']);
         let kinds = if has_breaks { text.break_kinds() } else { BreakKinds::default() };
-        if kinds.are_several() {
-            // Lines of the new text get the breaks of their places.
+        if kinds.are_several() || edit.new_text.is_empty() && joins_breaks(&text, &places) {
+            // Lines get the breaks of their places.
             return self.every_decoded(every, edit);
         }
         let with_own_breaks = kinds.only().and_then(|only| with_breaks(&edit.new_text, only));
@@ -57,6 +57,17 @@ impl Planner<'_> {
         let done = TextDone::Replaced { count: places.count, lines };
         Ok(Some(self.planned(plan, done, held)))
     }
+}
+
+/// Whether the removal of a place would make one break of a `\r` and a `\n`.
+fn joins_breaks(text: &EncodedText, places: &Places) -> bool {
+    let mut start = text.start;
+    let mut end = text.start;
+    places.iter().any(|at| {
+        start = if at.start == end { start } else { at.start };
+        end = at.end;
+        text.unit_before(start) == Some(u16::from(b'\r')) && text.unit(end) == Some(u16::from(b'\n'))
+    })
 }
 
 /// Fails if the removal of these places would make a character of two parts of characters.

@@ -76,8 +76,8 @@ impl Places {
     }
 }
 
-/// Every place of `old_text`, from left to right without overlap. A `\n` in it that is nowhere as given stands for a break of
-/// any kind. A character that the encoding lacks is an error.
+/// Every place of `old_text`, from left to right without overlap. A `\n` in it stands for a break of any kind if it is nowhere as
+/// given, and in a text with several kinds of breaks if the old_text has no `\r`. A character that the encoding lacks is an error.
 pub(super) fn find(text: &EncodedText, old_text: &str, control: &dyn Stop) -> Result<Places> {
     let (encoding, mut needle) = (text.encoding, Vec::new());
     let lacks = |lacking| lacking_in_part(encoding, lacking);
@@ -86,7 +86,10 @@ pub(super) fn find(text: &EncodedText, old_text: &str, control: &dyn Stop) -> Re
         return Ok(Places::default());
     }
     let mut search = Search { text, needle: &needle, control, places: Places::default() };
-    search.as_given()?;
+    let is_plain = old_text.contains('\n') && !old_text.contains('\r');
+    if !is_plain || !text.break_kinds().are_several() || switches::is_off("any-break-in-mixed") {
+        search.as_given()?;
+    }
     if search.places.count == 0 && old_text.contains('\n') {
         search.by_symbols(text.start, true)?;
     }

@@ -54,6 +54,11 @@ impl<'t> Breaks<'t> {
 
     fn placed(&mut self, at: Range<usize>, new: &[u8]) -> Option<Vec<u8>> {
         let (before, gone) = (self.old.get(..at.start)?, self.old.get(at.clone())?);
+        let next = self.old.get(at.end);
+        if new.is_empty() && !gone.is_empty() && before.ends_with(b"\r") && next == Some(&b'\n') {
+            // The two breaks would become one.
+            return Some(if switches::is_off("breaks-stay-two") { Vec::new() } else { b"\n".to_vec() });
+        }
         if switches::is_off("breaks-of-place") || memchr::memchr2(b'\n', b'\r', new).is_none() {
             return Some(new.to_vec());
         }
@@ -78,7 +83,7 @@ impl<'t> Breaks<'t> {
                 out.extend_from_slice(if brk == b"\n" && follows_return { b"\r\n" } else { brk });
             }
         }
-        if out.ends_with(b"\r") && self.old.get(at.end) == Some(&b'\n') {
+        if out.ends_with(b"\r") && next == Some(&b'\n') {
             out.push(b'\n');
         }
         Some(out)
@@ -181,9 +186,19 @@ mod tests {
     }
 
     #[test]
+    fn a_newline_finds_any_break_of_a_text_with_several_kinds() {
+        assert_eq!(edited("a\nb\r\na\r\nb\ra\rb", &[("a\nb", "c")]), "c\r\nc\rc");
+        // One that has another break says which one it means.
+        assert_eq!(edited("a\nb\na\r\nb", &[("a\r\nb", "c")]), "a\nb\nc");
+    }
+
+    #[test]
     fn no_line_disappears_between_two_breaks() {
         assert_eq!(edited("a\rb\nc", &[("b\n", "\n")]), "a\r\r\nc");
         assert_eq!(edited("b\na\rc\nd", &[("b\na\nc", "a\n")]), "a\r\n\nd");
+        assert_eq!(edited("a\rXX\nb", &[("XX", "")]), "a\r\n\nb");
+        assert_eq!(edited("a\rXYZ\n\nb", &[("X", ""), ("Z\n", ""), ("Y", "")]), "a\r\n\nb");
+        assert_eq!(edited("a\r\nXX\nb", &[("XX", "")]), "a\r\n\nb");
     }
 
     #[test]

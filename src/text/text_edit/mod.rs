@@ -6,6 +6,7 @@
 
 mod breaks;
 mod diagnose;
+mod edited;
 mod search;
 mod table;
 mod work;
@@ -30,6 +31,7 @@ pub(crate) use self::breaks::in_place;
 pub use self::diagnose::input_errors::InputError;
 pub use self::diagnose::word_diff::{Difference, DifferenceKind};
 pub use self::diagnose::{Diagnosis, Placeholder, Similar};
+pub use self::edited::EditedText;
 pub use self::table::snippet::Snippet;
 
 /// Maximum number of replacements of one call.
@@ -201,8 +203,9 @@ pub fn plan<'t>(
 ) -> Result<Option<TextPlanned<'t>>> {
     let first = index.first_byte();
     let Some(pieces) = PieceTable::new(old, first) else { return Ok(None) };
-    let search = Search::new(&edits.edits, &pieces, control)?;
-    let texts = edits.new_texts(index.break_kinds());
+    let kinds = index.break_kinds();
+    let search = Search::new(&edits.edits, &pieces, kinds.only().is_none(), control)?;
+    let texts = edits.new_texts(kinds);
     let mut memory = Memory::new(limits.memory, old.len(), edits.edits.len());
     memory.hold(search.memory()).map_err(|full| refused(0, full))?;
     let applied = Vec::with_capacity(edits.edits.len());
@@ -222,8 +225,9 @@ pub fn plan<'t>(
     };
     fits(first + pieces.len())?;
     let changes = pieces.into_changes();
-    let has_breaks = |text: &&[u8]| memchr::memchr2(b'\n', b'\r', text).is_some();
-    let plan = if index.break_kinds().are_several() && texts.iter().any(has_breaks) {
+    // What is left of lines when nothing is between their breaks depends on the place, too.
+    let has_place = |text: &&[u8]| text.is_empty() || memchr::memchr2(b'\n', b'\r', text).is_some();
+    let plan = if kinds.are_several() && texts.iter().any(has_place) {
         let new_text = |text: usize, part| Cow::Borrowed(&texts[text][part]);
         let splices = changes.map(|Change { at, text, part }| Splice { at, text: new_text(text, part) });
         plan_in_place(splices, old, control)?

@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use super::{Tolerant, changed_lines, tolerant};
+use crate::encoding::Encoding;
 use crate::lines::LineIndex;
 use crate::splice::{EditPlan, Splice};
-use crate::text_edit::{self, Found, TextEdits, TextLimits, in_place};
+use crate::text_edit::{self, EditedText, Found, TextEdits, TextLimits, Unmatched, in_place};
 use crate::{Error, Result, Stop};
 
 /// Edits, each applied to the result of those before it.
@@ -34,7 +35,7 @@ pub fn plan<'e>(
         Err(Error::Unmatched(unmatched)) if matches!(unmatched.found, Found::Nothing(_)) => {
             if edits.edits.edits().len() == 1 {
                 // No text is copied, however long it is.
-                let splice = edits.one(0, old, index, limits, Error::Unmatched(unmatched))?;
+                let splice = edits.one(0, (old, None), index, limits, Error::Unmatched(unmatched))?;
                 return Ok(match is_stored {
                     true => EditPlan::new(vec![splice], old),
                     false => EditPlan::new(changed_lines(old, splice.at, &splice.text), old),
@@ -44,7 +45,7 @@ pub fn plan<'e>(
             if !is_stored || old.len() as u64 > limits.max_bytes {
                 return Err(Error::Unmatched(unmatched));
             }
-            let Some(new) = edits.one_by_one(old, limits, stop)? else { return Ok(None) };
+            let Some(new) = edits.one_by_one(old, &unmatched, limits, stop)? else { return Ok(None) };
             Ok(EditPlan::new(vec![whole_difference(old, new)], old))
         }
         planned => Ok(planned?.map(|planned| planned.plan)),
@@ -52,9 +53,16 @@ pub fn plan<'e>(
 }
 
 impl TolerantEdits<'_> {
-    /// The new text, with each edit applied alone. `None` if the bytes are no text any more.
-    fn one_by_one(&self, old: &[u8], limits: TextLimits, stop: &dyn Stop) -> Result<Option<Vec<u8>>> {
-        let mut text = old.to_vec();
+    /// The new text, with each edit applied alone. `first`: the first edit that is not found exactly. `None` if the bytes are no text any
+    /// more.
+    fn one_by_one(
+        &self,
+        old: &[u8],
+        first: &Unmatched,
+        limits: TextLimits,
+        stop: &dyn Stop,
+    ) -> Result<Option<Vec<u8>>> {
+        let (mut text, mut done) = (old.to_vec(), EditPlan::default());
         let edits = self.edits.edits();
         for (number, edit) in edits.iter().enumerate() {
             stop.check()?;
@@ -63,13 +71,19 @@ impl TolerantEdits<'_> {
             let plan = match text_edit::plan(&index, &text, &single, limits, stop) {
                 Ok(planned) => planned.map(|planned| planned.plan),
                 Err(Error::Unmatched(mut unmatched)) => {
+                    let edited = EditedText { old, plan: &done, text: &text };
                     (unmatched.edit, unmatched.edits) = (number, edits.len());
                     let is_missing = matches!(unmatched.found, Found::Nothing(_));
+                    match number == first.edit {
+                        // It is explained, and knows which edit made what.
+                        true => *unmatched = first.clone(),
+                        false => edited.relocate(&mut unmatched, stop)?,
+                    }
                     let error = Error::Unmatched(unmatched);
                     if !is_missing {
                         return Err(error);
                     }
-                    let splice = self.one(number, &text, &index, limits, error)?;
+                    let splice = self.one(number, (&text, Some(edited)), &index, limits, error)?;
                     EditPlan::new(vec![splice], &text)
                 }
                 Err(error) => return Err(error),
@@ -82,16 +96,18 @@ impl TolerantEdits<'_> {
             let mut new = Vec::with_capacity(size as usize);
             // A write to a vector cannot fail.
             let _ = plan.write_to(&text, &mut new);
+            done = done.then(&plan, old);
             text = new;
         }
         Ok(Some(text))
     }
 
-    /// The change of one edit that is not found exactly. `error` is the error if it fits nowhere.
+    /// The change of one edit that is not found exactly. `edited`: what edits before it have made of the file. `error` is the error if
+    /// it fits nowhere.
     fn one(
         &self,
         number: usize,
-        text: &[u8],
+        (text, edited): (&[u8], Option<EditedText>),
         index: &LineIndex,
         limits: TextLimits,
         error: Error,
@@ -109,11 +125,15 @@ impl TolerantEdits<'_> {
             Tolerant::None => Err(error),
             Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
             Tolerant::Several { lines, total } => {
+                let in_file = |line: &usize| {
+                    edited.map_or(*line, |edited| edited.origin(Encoding::Utf8, *line, *line).line)
+                };
                 let lines: Vec<String> =
-                    lines.iter().map(|line| (*line as u64 + self.first_line).to_string()).collect();
+                    lines.iter().map(|line| (in_file(line) as u64 + self.first_line).to_string()).collect();
+                let of = if edited.is_some() { " of the file as it is" } else { "" };
                 refuse(format!(
                     "it is not in the file to the letter, and without regard to indentation it fits {total} places, at \
-                     lines {}; expected the exact text of one place",
+                     lines {}{of}; expected the exact text of one place",
                     lines.join(", ")
                 ))
             }

@@ -198,7 +198,7 @@ impl Call for Edit {
             Err(JobError::Refused(errors)) => {
                 let edit = |number: usize| {
                     let Planned { path, encoding, .. } = &self.edits[number];
-                    (path.sent(), encoding.unwrap_or_default())
+                    (path.sent(), encoding.unwrap_or_default(), self.is_after_others(number))
                 };
                 refused(errors, (self.edits.len(), self.is_patch), self.guide, edit)
             }
@@ -207,6 +207,18 @@ impl Call for Edit {
 }
 
 impl Edit {
+    /// Whether edits before the one of this number change the text of the same file.
+    fn is_after_others(&self, number: usize) -> bool {
+        let mut path = &self.edits[number].path;
+        self.edits[..number].iter().rev().any(|edit| match &edit.kind {
+            Kind::Move(to) | Kind::Copy(to) => {
+                path = if to == path { &edit.path } else { path };
+                false
+            }
+            _ => edit.path == *path,
+        })
+    }
+
     fn operations<'o>(&'o self, workspace: &'o Workspace, control: &'o Control) -> Vec<Operation<'o>> {
         let operation = |edit: &'o Planned| match &edit.kind {
             Kind::Move(to) => Operation::Move { path: edit.meant(workspace), to: to.clone() },

@@ -11,12 +11,13 @@ use text::encoding::EncodingChoice;
 const NAMES: EditNames =
     EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
 
-/// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path of an edit, and its encoding.
+/// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path
+/// of an edit, its encoding, and whether edits before it change the same file.
 pub(super) fn refused<'e>(
     errors: Vec<(usize, Error)>,
     (edits, is_patch): (usize, bool),
     guide: Guide,
-    edit: impl Fn(usize) -> (&'e str, EncodingChoice),
+    edit: impl Fn(usize) -> (&'e str, EncodingChoice, bool),
 ) -> Result<Reply> {
     let failed = errors.len();
     let mut text = match (failed, edits) {
@@ -30,8 +31,12 @@ pub(super) fn refused<'e>(
     };
     let mut first = None;
     for (number, error) in errors {
-        let (path, encoding) = edit(number);
+        let (path, encoding, is_after_others) = edit(number);
         text.push_str("\n\n");
+        let names_lines = matches!(
+            error,
+            Error::NotAsExpected { .. } | Error::LineOutOfRange { .. } | Error::InvalidArguments { .. }
+        );
         let error = match error {
             Error::Unmatched(mut unmatched) => {
                 (unmatched.edit, unmatched.edits) = (number, edits);
@@ -57,6 +62,9 @@ pub(super) fn refused<'e>(
                 Some(Arc::new(error))
             }
         };
+        if is_after_others && names_lines {
+            text.push_str("\n(Line numbers here count as the edits before this one leave the file.)");
+        }
         first = first.or(error);
     }
     Ok(Reply { text, failure: first, ..Reply::default() })

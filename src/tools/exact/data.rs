@@ -163,7 +163,8 @@ impl FilePreview {
 
 /// The ranges of a passage in its lines.
 fn highlights(passage: &Snippet) -> Vec<LineHighlight> {
-    let (mut column_start, last) = (passage.column + 1, passage.further_lines);
+    let mut column_start = passage.column + 1;
+    let last = memchr::memchr_iter(b'\n', passage.text[passage.at.clone()].as_bytes()).count();
     let lines = passage.text[passage.at.clone()].split('\n').enumerate();
     let highlight = |(number, line): (usize, &str)| {
         let len = line.chars().count();

@@ -24,15 +24,22 @@ pub(super) fn searched(old_text: &str) -> String {
     format!("Searched for (between >>>markers<<<):\n>>>{shown}<<<{more}\n\n")
 }
 
+/// What earlier edits of the call did to a passage, so that it is not so in the file.
+pub(super) fn edited(passage: &Snippet) -> String {
+    match passage.put_in_by {
+        Some(edit) => format!(", in text that edit {} put in", edit + 1),
+        None if passage.is_edited => ", as the edits before this one leave it".into(),
+        None => String::new(),
+    }
+}
+
 /// A match with its lines and one line before and after, each behind a bar.
 pub(super) fn location(text: &mut String, passage: &Snippet, reading: Reading) {
-    let put_in =
-        passage.put_in_by.map(|edit| format!(", in text that edit {} put in", edit + 1)).unwrap_or_default();
     let (line, column) = (passage.line + 1, passage.column + 1);
     let now = passage.column_now.map(|now| format!(", now column {}", now + 1)).unwrap_or_default();
     // A write to a String cannot fail.
     let call = read_call_behind(passage, reading);
-    let _ = writeln!(text, "  Line {line}, column {column}{now}{put_in}{call}");
+    let _ = writeln!(text, "  Line {line}, column {column}{now}{}{call}", edited(passage));
     let before = passage.before.iter().map(String::as_str);
     for line in before.chain(passage.text.split('\n')).chain(passage.after.as_deref()) {
         let _ = writeln!(text, "    |{line}");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
-use super::failure_text::{fix, location, metadata, searched, start_of, suggestions};
+use super::failure_text::{edited, fix, location, metadata, searched, start_of, suggestions};
 use super::format::{self, EditNames, Reading, read_call, read_call_behind};
 use crate::tools::Members;
 use text::text_edit::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
@@ -95,7 +95,10 @@ fn tell_placeholder(text: &mut String, placeholder: &Placeholder, reading: Readi
             let _ = write!(text, " What is {side} it in {old} is in {at}{call}, and nowhere else.");
         }
     }
-    if let (Some(before), Some(after)) = (before, after) {
+    if let (Some(before), Some(after)) = (before, after)
+        && !before.is_edited
+        && !after.is_edited
+    {
         let (first, last) = (before.line + before.further_lines + 2, after.line);
         if first <= last {
             let _ = write!(text, " It stands for {}.", lines(first, last));
@@ -116,11 +119,13 @@ fn tell_similar(text: &mut String, similar: &Similar, reading: Reading) {
     let Similar { passage, differences, more, .. } = similar;
     let (line, percent) = (passage.line + 1, (similar.score * 100.0).floor());
     // A write to a String cannot fail.
-    let _ = match passage.further_lines {
-        0 => writeln!(text, "Line {line}: {}", passage.text),
-        further => {
+    let state = edited(passage);
+    let at = lines(line, line + passage.further_lines).replacen('l', "L", 1);
+    let _ = match passage.text.contains('\n') {
+        false => writeln!(text, "{at}{state}: {}", passage.text),
+        true => {
             let lines: String = passage.text.split('\n').map(|line| format!("    |{line}\n")).collect();
-            write!(text, "Lines {line}-{}:\n{lines}", line + further)
+            write!(text, "{at}{state}:\n{lines}")
         }
     };
     let _ = writeln!(

@@ -15,6 +15,7 @@ use journal::KeptEntry;
 use sys::fs::Access;
 use text::lines::{BLOCK_SHIFT, IndexBuilder};
 use text::splice::{EditPlan, Splice};
+use text::text_edit::EditedText;
 
 impl<'o> Planner<'_, 'o> {
     pub(super) fn write(
@@ -86,7 +87,14 @@ impl<'o> Planner<'_, 'o> {
                 let _ = file.plan.write_to(bytes, &mut text);
                 let mut index = IndexBuilder::new(BLOCK_SHIFT);
                 index.push(&text);
-                plan(&index.finish(), &text).map(|next| file.plan.then(&next, bytes))
+                let edited = EditedText { old: bytes, plan: &file.plan, text: &text };
+                match plan(&index.finish(), &text) {
+                    Err(Error::Unmatched(mut unmatched)) => {
+                        edited.relocate(&mut unmatched, self.control)?;
+                        Err(Error::Unmatched(unmatched))
+                    }
+                    planned => planned.map(|next| file.plan.then(&next, bytes)),
+                }
             }
         };
         // The plan, or its error, is valid only if the bytes that it read were valid.

@@ -87,7 +87,8 @@ fn naive_places(all: &[Token], old_text: &str) -> (Vec<usize>, usize) {
         found
     };
     let as_given = find(false);
-    (if as_given.is_empty() && old_text.contains('\n') { find(true) } else { as_given }, needle.len())
+    let is_any = old_text.contains('\n') && (as_given.is_empty() || !old_text.contains('\r'));
+    (if is_any { find(true) } else { as_given }, needle.len())
 }
 
 /// The kinds of breaks of a text.

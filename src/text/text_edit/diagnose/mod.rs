@@ -179,7 +179,7 @@ fn anchors_in(pattern: &Pattern, regions: &Regions, lines: &TextLines) -> Vec<Cu
 }
 
 /// The line of the old text in which the needle was before any edit.
-fn before_edits(needle: &str, lines: &TextLines, control: &dyn Stop) -> Result<Option<usize>> {
+pub(super) fn before_edits(needle: &str, lines: &TextLines, control: &dyn Stop) -> Result<Option<usize>> {
     let Some(old) = PieceTable::new(lines.old, lines.index.first_byte()) else { return Ok(None) };
     let sought = occurrences(needle, &old, 1, control)?;
     let first = sought.matches.first();

@@ -77,13 +77,19 @@ fn sample<'t>(pieces: &PieceTable<'t>) -> &'t [u8] {
 }
 
 impl<'e> Search<'e> {
-    /// Prepares the search for `edits` in the text before the first of them.
-    pub(crate) fn new(edits: &'e [TextEdit], pieces: &PieceTable, control: &dyn Stop) -> Result<Search<'e>> {
-        Search::of(
-            edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect(),
-            pieces,
-            control,
-        )
+    /// Prepares the search for `edits` in the text before the first of them. `is_mixed`: its breaks may be of several kinds.
+    pub(crate) fn new(
+        edits: &'e [TextEdit],
+        pieces: &PieceTable,
+        is_mixed: bool,
+        control: &dyn Stop,
+    ) -> Result<Search<'e>> {
+        let wishes = edits.iter().map(|edit| (edit.old_text.as_bytes(), edit.occurrences)).collect();
+        let mut search = Search::of(wishes, pieces, control)?;
+        if is_mixed && !switches::is_off("any-break-in-mixed") {
+            search.patterns.iter_mut().for_each(Pattern::match_any_break);
+        }
+        Ok(search)
     }
 
     /// Prepares the search for texts, each with its expected number of occurrences.

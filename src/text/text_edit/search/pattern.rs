@@ -47,13 +47,20 @@ const STRIDE: usize = MAX_NEEDLE * 3 / 4;
 pub(crate) struct Pattern<'e> {
     text: &'e [u8],
     anchor: Range<usize>,
+    /// Each `\n` of it matches any break, also where one is as given.
+    any_break: bool,
 }
 
 impl<'e> Pattern<'e> {
     /// `text` with its longest stretch among the least repeated ones as the anchor.
     pub(crate) fn new(text: &'e [u8]) -> Pattern<'e> {
         let anchor = stretches(text).first().cloned().unwrap_or(0..0);
-        Pattern { text, anchor }
+        Pattern { text, anchor, any_break: false }
+    }
+
+    /// Makes each `\n` match any break. One that also has a `\r` says which breaks it means.
+    pub(crate) fn match_any_break(&mut self) {
+        self.any_break = self.text.contains(&b'\n') && !self.text.contains(&b'\r');
     }
 
     pub(crate) fn text(&self) -> &'e [u8] {
@@ -99,9 +106,11 @@ impl<'e> Pattern<'e> {
         keep: usize,
         control: &dyn Stop,
     ) -> Result<Sought> {
-        let sought = self.find_with(LineBreaks::AsGiven, enough, known, pieces, keep, control)?;
-        if sought.count > 0 || !self.text.contains(&b'\n') {
-            return Ok(sought);
+        if !self.any_break {
+            let sought = self.find_with(LineBreaks::AsGiven, enough, known, pieces, keep, control)?;
+            if sought.count > 0 || !self.text.contains(&b'\n') {
+                return Ok(sought);
+            }
         }
         self.find_with(LineBreaks::Any, enough, known, pieces, keep, control)
     }

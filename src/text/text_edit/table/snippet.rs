@@ -32,6 +32,9 @@ pub struct Snippet {
     pub column_now: Option<usize>,
     /// The edit of the call that inserted its start, 0-based. Then `line` is where that text was inserted.
     pub put_in_by: Option<usize>,
+    /// Whether it is not so in the old text: earlier edits of the call changed it or put it in. Then it has as many lines as there are
+    /// in the old text from its start to its end.
+    pub is_edited: bool,
     /// Its whole lines, joined by `\n`; of a long line, the part around it.
     pub text: String,
     /// The range of the passage in `text`.
@@ -92,6 +95,9 @@ impl<'s, 't> TextLines<'s, 't> {
             let (last, close) = (self.line_start(last_from), self.line_end(last_from));
             (self.breaks(known.start, last), self.measure(last, shown_to).0, close, self.line_after(close))
         };
+        let is_edited = put_in_by.is_some() || !self.is_in_old(start, shown_to);
+        let further_lines =
+            if is_edited { self.line(last_from).0.saturating_sub(line) } else { further_lines };
         // The column in the old text differs if edits changed the line before this position.
         let column = if put_in_by.is_none() { self.old_column(start).unwrap_or(now) } else { now };
         let moved = if one_line { column_end + column - now } else { column_end };
@@ -105,6 +111,7 @@ impl<'s, 't> TextLines<'s, 't> {
             column_end: moved,
             column_now,
             put_in_by,
+            is_edited,
             text,
             at,
             before,
@@ -154,6 +161,19 @@ impl<'s, 't> TextLines<'s, 't> {
         };
         known.iter_mut().for_each(|known| known.old = Some((at, column)));
         Some(column)
+    }
+
+    /// Whether the old text has the same bytes at the place of these.
+    fn is_in_old(&self, from: Cursor, to: Cursor) -> bool {
+        if self.pieces.is_untouched() {
+            return true;
+        }
+        let mut at = self.pieces.origin(from).0;
+        self.pieces.between(from, to).all(|part| {
+            work::count(part.len());
+            at += part.len();
+            self.old.get(at - part.len()..at) == Some(part)
+        })
     }
 
     fn line_after(&self, close: Cursor) -> Option<String> {
