@@ -5,6 +5,7 @@ its paths are relative. Knows nothing of the jobs.
 """
 
 import json
+import os
 import re
 from collections import namedtuple
 
@@ -24,10 +25,13 @@ class Player:
 
     def __init__(self, command, environment=None, log=None):
         self.client, self.log = Client(command, environment), log
-        self.calls = self.failed = self.bytes = 0
+        self.calls = self.failed = self.bytes = self.characters = 0
         self.tools = {}  # By name: calls, bytes of the arguments, bytes of the answers.
         _, message = self.client.ask("tools/list")
         self.listed = size(message["result"]["tools"])
+
+    def close(self):
+        self.client.close()
 
     def path(self, name):
         return f"{self.root}/{name}" if self.root else name
@@ -43,6 +47,7 @@ class Player:
         self.failed += bool(result.get("isError")) or self.is_refusal(text)
         sent, received = len(tool) + size(arguments), len(text.encode())
         self.bytes += sent + received
+        self.characters += len(tool) + len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))) + len(text)
         self.tools[tool] = [sum(pair) for pair in zip(self.tools.get(tool, (0, 0, 0)), (1, sent, received))]
         if self.log:
             self.log(f"{tool} {json.dumps(arguments)[:300]}\n  {text[:300]!r}")
@@ -132,6 +137,13 @@ class Ours(Player):
         self.call("edit_file", path=path, edits=edits, diff=False)
 
 
+class DropIn(Ours):
+    """file-editor as the drop-in for the reference server."""
+
+    def __init__(self, binary, root, **more):
+        Player.__init__(self, [binary, root, "--tools=filesystem,search"], **more)
+
+
 class Lines(Player):
     """file-editor with the set `lines` alone: an agent that looks for text reads all files."""
     base = 0
@@ -192,6 +204,14 @@ class Lines(Player):
 
     def put_before(self, place, line):
         self.call("edit_file", name=place.path, edits=[{"line": place.line - 1 + self.base, "operation": "insert", "content": line}])
+
+
+class Agent(Player):
+    """file-editor with the set `agent`."""
+
+    def __init__(self, binary, root, **more):
+        journal = os.path.join(os.path.dirname(root), "journal")
+        super().__init__([binary, root, "--tools=agent", f"--journal={journal}"], **more)
 
 
 class Both(Ours, Lines):

@@ -83,3 +83,20 @@ fn from_when_on_is_a_change_a_time_or_an_age() {
     let off = serve(&folder, &["--journal=off"]).tool("changes", json!({}));
     assert!(off.is_error && off.text.contains("no journal"), "{}", off.text);
 }
+
+#[test]
+fn many_files_without_diffs_are_one_line_a_folder() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let edits: Vec<_> =
+        (0..12).map(|number| json!({ "path": format!("d/{number:02}"), "content": "x" })).collect();
+    let id = id(&server.ok("edit", json!({ "edits": edits })));
+    server.ok(
+        "edit",
+        json!({ "edits": [{ "path": "d/01", "append": "y" }, { "path": "b c", "content": "z" }] }),
+    );
+    let told = server.ok("changes", json!({ "diff": false }));
+    let expected =
+        "\n./: \"b c\" (new by c2)\nd/: 00 02 03 04 05 06 07 08 09 10 11 (new by c1)\nd/: 01 (new by c1, c2)";
+    assert!(id == "c1" && told.ends_with(expected), "{told}");
+}

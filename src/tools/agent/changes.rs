@@ -8,6 +8,7 @@ mod since_head;
 
 use super::change_id::ChangeId;
 use super::changed::{cut, hunks};
+use super::tree::quoted;
 use crate::tools::arguments::{Argument, Keyword, Request, Takes, UpTo, Value, arguments};
 use crate::tools::balance::several;
 use crate::tools::limited::content;
@@ -53,6 +54,12 @@ const MOST_CONTEXT: u64 = 4;
 
 /// The most changes that are told one by one, the last ones.
 const MOST_CHANGES: usize = 30;
+
+/// The most files that are told one by one without diffs.
+const TOLD_FILES: usize = 10;
+
+/// How many groups of files before one are looked at for its own.
+const KINDS: usize = 8;
 
 /// The most characters of a client's name and of a message that are shown.
 const MOST_NAME: usize = 60;
@@ -175,7 +182,7 @@ impl Call for Changes {
             let _ = write!(text, "\n[{before} earlier ones are not shown: give since, or path]");
         }
         changes[before..].iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
-        files.iter().for_each(|file| self.push_file(&mut text, file));
+        self.push_files(&mut text, &files);
         cut(&mut text, self.limit);
         Ok(content(text, OutputKinds { text: true, data: false }))
     }
@@ -215,26 +222,61 @@ impl Changes {
         }
     }
 
+    /// The lines of all files: many without diffs are told in one line a folder.
+    fn push_files(&self, text: &mut String, files: &[ChangedFile]) {
+        if self.with_diff || files.len() <= TOLD_FILES {
+            files.iter().for_each(|file| self.push_file(text, file));
+            return;
+        }
+        let key = |file: &ChangedFile| (folder_of(&file.path).to_owned(), told_of(file));
+        let mut groups: Vec<((String, String), Vec<&str>)> = Vec::new();
+        for file in files {
+            let name = &file.path[folder_of(&file.path).len()..];
+            match groups.iter_mut().rev().take(KINDS).find(|(known, _)| *known == key(file)) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((key(file), vec![name])),
+            }
+        }
+        for ((folder, what), names) in groups {
+            let names: Vec<_> = names.into_iter().map(quoted).collect();
+            // A write to a String cannot fail.
+            let folder = if folder.is_empty() { "./" } else { &folder };
+            let what = if what.is_empty() { String::new() } else { format!(" ({})", what.trim_start()) };
+            let _ = write!(text, "\n{folder}: {}{what}", names.join(" "));
+        }
+    }
+
     fn push_file(&self, text: &mut String, file: &ChangedFile) {
-        let what = match (&file.was, file.is_deleted) {
-            (_, true) => " deleted".into(),
-            (None, false) => " new".into(),
-            (Some(was), false) if *was != file.path => format!(" moved from {was}"),
-            (Some(_), false) => String::new(),
-        };
-        let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
-        let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };
-        let others = match (file.by_others, numbers.is_empty()) {
-            (false, _) => "",
-            (true, true) => " by another program",
-            (true, false) => ", by another program",
-        };
-        let _ = write!(text, "\n{}:{what}{own}{others}", file.path);
+        // A write to a String cannot fail.
+        let _ = write!(text, "\n{}:{}", file.path, told_of(file));
         let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
         let whole = vec![Splice { at: 0..old.len(), text: new.as_slice().into() }];
         let plan = EditPlan::new(whole, old).unwrap_or_default();
         let _ = write!(text, "\n{}", hunks(&file.path, old, &plan, self.context).trim_end_matches('\n'));
     }
+}
+
+/// What has become of a file, and by whom.
+fn told_of(file: &ChangedFile) -> String {
+    let what = match (&file.was, file.is_deleted) {
+        (_, true) => " deleted".into(),
+        (None, false) => " new".into(),
+        (Some(was), false) if *was != file.path => format!(" moved from {was}"),
+        (Some(_), false) => String::new(),
+    };
+    let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
+    let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };
+    let others = match (file.by_others, numbers.is_empty()) {
+        (false, _) => "",
+        (true, true) => " by another program",
+        (true, false) => ", by another program",
+    };
+    what + &own + others
+}
+
+/// The folder in a path, with its slash.
+fn folder_of(path: &str) -> &str {
+    &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
 #[cfg(not(feature = "toolkit"))]

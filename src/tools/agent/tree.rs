@@ -353,7 +353,7 @@ fn folder_line(start: &Start, below: &[u8]) -> String {
 }
 
 /// A name that stands among others: as JSON if it has blanks or quotes.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     match name.contains([' ', '"']) {
         true => serde_json::Value::from(name).to_string(),
         false => name.to_owned(),

@@ -48,7 +48,7 @@ impl Changes {
         if is_late {
             text.push_str("\n[The time was up: some files were not compared, and deleted ones are not told; give a path below]");
         }
-        files.iter().for_each(|file| self.push_file(&mut text, file));
+        self.push_files(&mut text, &files);
         cut(&mut text, self.limit);
         Ok(content(text, OutputKinds { text: true, data: false }))
     }
