@@ -130,7 +130,7 @@ def call(*command, variables=(), **more):
     """Calls a tool of the server that a command starts, which has one file, `a.txt`, and checks the answer."""
     # A client gives a server few variables of its own environment.
     given = [word for name, value in dict(variables).items() for word in ("-e", f"{name}={value}")]
-    answer = json.loads(run(*inspector(), "--cli", *given, "--tool-arg", "path=a.txt", "--method", "tools/call", "--tool-name", "read_text_file",
+    answer = json.loads(run(*inspector(), "--cli", *given, "--tool-arg", "path=a.txt", "--method", "tools/call", "--tool-name", "read",
                             "--", *command, **more))
     if answer["content"][0]["text"] != TEXT or answer.get("isError"):
         sys.exit(f"{command} answers {answer}")

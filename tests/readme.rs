@@ -179,6 +179,7 @@ fn the_first_commands_of_the_readme_show_what_it_says_and_run_the_tests() {
     let built = format!("{:?} ", bare_command().get_program());
     let mut shell = Command::new("sh");
     shell.args(["-c", &commands[0].replace(build, &built)]).current_dir(project(""));
+    shell.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
     let ended = shell.output().expect("a shell");
     let answer = String::from_utf8_lossy(&ended.stdout).into_owned();
     let log = String::from_utf8_lossy(&ended.stderr);

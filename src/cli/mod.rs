@@ -45,8 +45,7 @@ use engine::outermost;
 #[derive(Debug, Parser)]
 #[command(name = "file-editor", version, max_term_width = 100)]
 pub struct Config {
-    /// Folders to serve over stdio with the sets filesystem and search, if no flag says otherwise; each the same as
-    /// --dir
+    /// Folders to serve over stdio with the set agent, if no flag says otherwise; each the same as --dir
     #[arg(value_name = "FOLDER", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
 
@@ -103,7 +102,7 @@ pub struct Config {
     pub timeout: u64,
 
     /// The MCP tools offered: sets and tools, comma-separated, such as lines,exact.file_edit
-    /// [default: lines; filesystem,search for folders without --dir]
+    /// [default: lines; agent for folders without --dir]
     #[arg(long, value_name = "NAMES", value_parser = values::tools)]
     tools: Option<Tools>,
 

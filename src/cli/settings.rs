@@ -12,10 +12,9 @@ use folder::Excludes;
 impl Config {
     /// The tools offered, for this number of served folders.
     pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
-        let default = if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS };
         let mut chosen = match &self.tools {
             Some(tools) => tools.0.clone(),
-            None => sets::choose(default).map_err(Stop::Wrong)?,
+            None => sets::choose(self.default_set()).map_err(Stop::Wrong)?,
         };
         if !self.allow_exec {
             if !switches::is_off("exec-offered") {
@@ -33,6 +32,11 @@ impl Config {
             return Err(Stop::Wrong(line));
         }
         Ok(sets::offer(&chosen, self.line_base))
+    }
+
+    /// The set that is offered if no tools are chosen.
+    fn default_set(&self) -> &'static str {
+        if self.folders.is_empty() { sets::DEFAULT } else { sets::FOR_FOLDERS }
     }
 
     /// The options of the workspace.
@@ -56,10 +60,11 @@ impl Config {
 
     /// The folder of the journal. `None`: there is none.
     fn journal(&self) -> Option<PathBuf> {
-        let has_jobs = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
+        let is_of_agent = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
+        let has_jobs = self.tools.as_ref().map_or(self.default_set() == "agent", is_of_agent);
         match &self.journal {
             Some(path) if path.as_os_str() == "off" => None,
-            _ if !self.tools.as_ref().is_some_and(has_jobs) => None,
+            _ if !has_jobs => None,
             Some(path) => Some(path.clone()),
             None => home::state().map(|state| state.join("file-editor")),
         }

@@ -173,8 +173,8 @@ pub static SETS: &[Set] = &[
 /// The set that is offered unless `--tools` says otherwise. With sets of several line bases, its base counts.
 pub const DEFAULT: &str = "lines";
 
-/// The sets that are offered for folders that are given without a flag: the tools of the reference server, and search.
-pub const FOR_FOLDERS: &str = "filesystem,search";
+/// The set that is offered for folders that are given without a flag.
+pub const FOR_FOLDERS: &str = "agent";
 
 /// One tool of a set.
 #[derive(Debug, Clone, Copy)]

@@ -42,12 +42,18 @@ fn the_edits_of_other_sets_name_no_tool_of_another_name() {
     let folder = Folder::new();
     folder.write("f", "one\ntwo\n");
     for (tools, tool, arguments, named) in [
-        ("agent", "edit", json!({ "edits": [{ "path": "f", "old": "tow", "new": "x" }] }), None),
+        ("agent.edit", "edit", json!({ "edits": [{ "path": "f", "old": "tow", "new": "x" }] }), None),
         (
             "agent,filesystem",
             "edit",
             json!({ "edits": [{ "path": "f", "old": "tow", "new": "x" }] }),
-            Some("read_text_file"),
+            Some("read lines=2-2"),
+        ),
+        (
+            "agent.edit,filesystem",
+            "edit",
+            json!({ "edits": [{ "path": "f", "old": "tow", "new": "x" }] }),
+            Some("read_text_file start_line=2 end_line=2"),
         ),
         (
             "filesystem.edit_file",
@@ -60,14 +66,14 @@ fn the_edits_of_other_sets_name_no_tool_of_another_name() {
             "text",
             "edit_file",
             json!({ "filename": "f", "old_text": "tow", "new_text": "x" }),
-            Some("read_file"),
+            Some("read_file start_line=2 end_line=2"),
         ),
     ] {
         let server = Stdio::start(&folder, &[&format!("--tools={tools}")]).ready();
         let text = server.tool(tool, arguments).text;
         match named {
             Some(named) => {
-                assert!(text.contains(&format!("({named} start_line=2 end_line=2)")), "{tools}: {text}")
+                assert!(text.contains(&format!("({named})")), "{tools}: {text}")
             }
             None => assert!(!text.contains("start_line") && !text.contains("Use read"), "{tools}: {text}"),
         }

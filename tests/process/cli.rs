@@ -290,17 +290,21 @@ fn of_several_folders_those_that_are_missing_are_left_out_with_a_warning() {
         Stdio::run(command)
     };
     let dirs = [&paths[0], &missing, &paths[1]].map(|path| format!("--dir={path}"));
-    for arguments in [
-        vec![paths[0].as_str(), &missing, &paths[1]],
-        vec![&dirs[0], &dirs[1], &dirs[2], "--transport=stdio", "--tools=filesystem"],
+    for (arguments, reader, lister) in [
+        (vec![paths[0].as_str(), &missing, &paths[1]], "read", "files"),
+        (
+            vec![&dirs[0], &dirs[1], &dirs[2], "--transport=stdio", "--tools=filesystem"],
+            "read_text_file",
+            "list_allowed_directories",
+        ),
     ] {
         let server = start(&arguments);
         let line = server.wait_for_stderr("is left out");
         assert!(line.contains(&missing), "{line}");
-        assert_eq!(server.ok("read_text_file", json!({ "path": "a" })), "one\n");
-        assert_eq!(server.ok("read_text_file", json!({ "path": "b" })), "two\n");
-        let allowed = server.ok("list_allowed_directories", json!({}));
-        assert!(!allowed.contains("missing"), "{allowed}");
+        assert_eq!(server.ok(reader, json!({ "path": "a" })), "one\n");
+        assert_eq!(server.ok(reader, json!({ "path": "b" })), "two\n");
+        let listed = server.ok(lister, json!({}));
+        assert!(listed.contains(&paths[1]) && !listed.contains("missing"), "{listed}");
     }
     check_refused(&run_to_end(&[&missing, &(missing.clone() + "2")]), "missing");
     let doctor = run_to_end(&[&paths[0], &missing, "--doctor"]);

@@ -58,7 +58,7 @@ fn every_client_gets_an_entry_and_the_server_that_it_starts_serves_the_folders()
         assert!(!arguments.iter().any(|argument| argument.contains("print-config")), "{arguments:?}");
         assert!(arguments.contains(&"--exclude=*.log") && arguments.contains(&"--read-only"));
         let server = Stdio::run(command);
-        let read = json!({ "name": "read_text_file", "arguments": { "path": "here.txt" } });
+        let read = json!({ "name": "read", "arguments": { "path": "here.txt" } });
         let answer = server.request("tools/call", read);
         assert_eq!(answer["result"]["content"][0]["text"], "found\n", "{client}: {answer}");
     }

@@ -34,9 +34,11 @@ pub(crate) fn file_uri(path: &Path) -> String {
     format!("file://{}{}", if *ON_WINDOWS { "/Z:" } else { "" }, path.display())
 }
 
-/// A command line without arguments.
+/// A command line without arguments. Its journals are not in the user's folder.
 pub(crate) fn bare_command() -> Command {
-    Command::new(&*BINARY)
+    let mut command = Command::new(&*BINARY);
+    command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+    command
 }
 
 /// The server's command line for a folder; nothing is started yet. Operations have a minute where `flags` give no time:

@@ -273,12 +273,22 @@ fn the_line_tools_serve_one_folder_and_say_so_at_the_start() {
 }
 
 #[test]
-fn folders_without_a_flag_are_served_over_stdio_with_the_sets_filesystem_and_search() {
+fn folders_without_a_flag_are_served_over_stdio_with_the_set_agent_or_the_tools_that_are_chosen() {
     let (one, two) = (Folder::new(), Folder::new());
     put(&one, "a", "one\n");
     put(&two, "b", "two\n");
     let paths = [&one, &two].map(|folder| named(folder.path()));
     let server = bare(&[&paths[0], &paths[1]]);
+    let texts = ["a", "b"].map(|path| outcome(&server, "read", &json!({ "path": path })));
+    assert_eq!(texts, [(false, "one\n".into()), (false, "two\n".into())]);
+    let tree = outcome(&server, "files", &json!({})).1;
+    let lines = [format!("{}/: a\n", paths[0]), format!("{}/: b\n", paths[1])];
+    assert!(lines.iter().all(|line| tree.contains(line)), "{tree}");
+    assert!(
+        outcome(&server, "edit", &json!({ "path": "a", "old": "one", "new": "1" })).1.contains("(change c")
+    );
+    put(&one, "a", "one\n");
+    let server = bare(&["--tools=filesystem,search", &paths[0], &paths[1]]);
     assert_eq!((read(&server, "a"), read(&server, "b")), ((false, "one\n".into()), (false, "two\n".into())));
     let allowed = outcome(&server, "list_allowed_directories", &json!({})).1;
     assert_eq!(allowed, format!("Allowed directories:\n{}\n{}", paths[0], paths[1]));

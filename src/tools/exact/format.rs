@@ -46,7 +46,18 @@ pub(super) fn read_call(passage: &Snippet, reading: Reading) -> Option<String> {
         EncodingChoice::Is(Encoding::Utf8) => String::new(),
         other => format!(" encoding={}", other.name()),
     };
-    Some(format!("{} start_line={first} end_line={last}{encoding}", reading.reader?))
+    Some(format!("{}{encoding}", lines_call(reading.reader?, first, Some(last))))
+}
+
+/// The call that reads lines of a file up to `last`, or to the end.
+pub(super) fn lines_call(reader: &str, first: usize, last: Option<usize>) -> String {
+    match last {
+        _ if reader == "read" => {
+            format!("{reader} lines={first}-{}", last.map_or(String::new(), |last| last.to_string()))
+        }
+        Some(last) => format!("{reader} start_line={first} end_line={last}"),
+        None => format!("{reader} start_line={first}"),
+    }
 }
 
 /// The contract's name of a kind of difference (contract 5).

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::data::{FilePreview, MatchLocation, SimilarContent, StringDiff, SuggestedFix, ValidationError};
 use super::failure_text::{edited, fix, location, metadata, searched, start_of, suggestions};
-use super::format::{self, EditNames, Reading, read_call, read_call_behind};
+use super::format::{self, EditNames, Reading, lines_call, read_call, read_call_behind};
 use crate::tools::Members;
 use text::text_edit::{Diagnosis, InputError, Placeholder, Similar, Unmatched};
 
@@ -39,7 +39,10 @@ pub(super) fn no_match(
     }
     if let Some(line) = miss.before_edits {
         let start = line + reading.base.first() as usize;
-        let call = reading.reader.map(|tool| format!(" ({tool} start_line={start})")).unwrap_or_default();
+        let call = reading
+            .reader
+            .map(|reader| format!(" ({})", lines_call(reader, start, None)))
+            .unwrap_or_default();
         let _ = writeln!(
             text,
             "The text stands in line {}{call} of the file as it is, but an earlier edit of this call changes it before.\n",
