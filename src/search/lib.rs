@@ -9,9 +9,14 @@ mod hit;
 mod lines;
 mod literals;
 mod pattern;
+mod replacement;
 mod stoppable;
 
 pub use filter::{FileFilter, FilterBuilder, Query, Shape};
 pub use hit::{Counted, Hit};
-pub use lines::{LineMatcher, MapScan, behind_break, find_line, line_at, line_before, line_end, whole_lines};
+pub use lines::{
+    Finished, Groups, LineMatcher, MAX_COPIED, MapScan, behind_break, find_line, line_at, line_before,
+    line_end, whole_lines,
+};
 pub use pattern::{Pattern, PatternError, PatternOptions};
+pub use replacement::{Replacement, UnknownGroup};

@@ -17,7 +17,10 @@ use super::hit::{Counted, Hit};
 use super::stoppable::{States, Step};
 use text::{Stop, Stopped};
 
+pub use self::places::{Finished, Groups, MAX_COPIED};
+
 mod breaks;
+mod places;
 
 /// Bytes of lines between two looks whether the search goes on.
 const WINDOW: usize = 32 << 10;

@@ -80,15 +80,13 @@ impl<'o> DecodedText<'o> {
         for splice in plan.splices() {
             control.check()?;
             let Splice { at, text } = self.of_characters(splice);
-            let start = self.byte_at(&mut place, at.start)?;
-            let before = place.recent;
-            let end = self.byte_at(&mut place, at.end)?;
+            let OfFile { bytes: at, first } = self.bytes_at(&mut place, at)?;
             if last.as_deref() != Some(&*text) {
                 texts.push(self.encode(&text)?);
                 last = Some(text.into_owned());
             }
             let text = texts.len() - 1;
-            changes.push((Change { at: start..end, text, part: 0..texts[text].len() }, before));
+            changes.push((Change { at, text, part: 0..texts[text].len() }, first.recent));
         }
         self.joins_nothing(&changes, &texts)?;
         let changes = changes.into_iter().map(|(change, _)| change);
@@ -108,6 +106,13 @@ impl<'o> DecodedText<'o> {
             end += 1;
         }
         Splice { at: start..end, text }
+    }
+
+    /// Where these bytes of the text are in the file. Places are asked for in order.
+    pub(super) fn bytes_at(&self, place: &mut Place, of_text: Range<usize>) -> Result<OfFile> {
+        let start = self.byte_at(place, of_text.start)?;
+        let first = *place;
+        Ok(OfFile { bytes: start..self.byte_at(place, of_text.end)?, first })
     }
 
     fn encode(&self, text: &[u8]) -> Result<Vec<u8>> {
@@ -136,7 +141,7 @@ impl<'o> DecodedText<'o> {
     }
 
     /// Fails if bytes before a change that are no character would become part of one. Changes that touch are made together.
-    fn joins_nothing(&self, changes: &[(Change, [usize; 3])], texts: &[Vec<u8>]) -> Result<()> {
+    pub(super) fn joins_nothing(&self, changes: &[(Change, Before)], texts: &[Vec<u8>]) -> Result<()> {
         if !self.has_wrong {
             return Ok(());
         }
@@ -161,15 +166,24 @@ impl<'o> DecodedText<'o> {
 
 /// A place in both texts. `recent` are the bytes where the last characters before it begin.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+pub(super) struct Place {
     /// The number of the stretch behind it.
     next: usize,
     text: usize,
     byte: usize,
-    recent: [usize; 3],
+    pub(super) recent: Before,
 }
 
-fn inside_character() -> Error {
+/// Bytes of the file, and the place where they begin.
+pub(super) struct OfFile {
+    pub(super) bytes: Range<usize>,
+    pub(super) first: Place,
+}
+
+/// Where the last characters before a place begin, in bytes of the file.
+pub(super) type Before = [usize; 3];
+
+pub(super) fn inside_character() -> Error {
     let problem = "it begins or ends inside a character of the encoding; expected whole characters";
     Error::InvalidArguments { at: "old_text".into(), problem: problem.into() }
 }

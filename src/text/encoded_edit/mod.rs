@@ -7,6 +7,7 @@
 
 mod by_bytes;
 mod by_decoded;
+mod by_places;
 mod decoded;
 mod doubt;
 mod encoded;
@@ -23,6 +24,7 @@ use std::ops::RangeInclusive;
 
 pub use self::by_decoded::{DecodedPlanned, plan_decoded};
 use self::by_decoded::{searched_as, text_encoding};
+pub use self::by_places::{MAX_DECODED, MAX_PLACES, NewPart, Replacing, SearchedText};
 use self::doubt::Doubt;
 use self::encoded::{EncodedText, lacking_in_part};
 pub use self::escapes::InParts;

@@ -39,7 +39,8 @@ pub(crate) fn in_place(old: &[u8], at: Range<usize>, new: &[u8]) -> Option<Vec<u
 }
 
 /// Finds the breaks around changes, which are asked for in order.
-struct Breaks<'t> {
+#[derive(Debug)]
+pub(crate) struct Breaks<'t> {
     old: &'t [u8],
     /// The start of the first break behind the change asked for last, or the end of the text.
     next: Option<usize>,
@@ -48,7 +49,7 @@ struct Breaks<'t> {
 }
 
 impl<'t> Breaks<'t> {
-    fn new(old: &'t [u8]) -> Breaks<'t> {
+    pub(crate) fn new(old: &'t [u8]) -> Breaks<'t> {
         Breaks { old, next: None, last: last_break(old).unwrap_or(b"\n") }
     }
 
@@ -90,7 +91,7 @@ impl<'t> Breaks<'t> {
     }
 
     /// The break of the line at `from`; of a last line without one, that of the line before it.
-    fn behind(&mut self, from: usize) -> &'t [u8] {
+    pub(crate) fn behind(&mut self, from: usize) -> &'t [u8] {
         let rest = self.old.get(from..).unwrap_or_default();
         let find = || memchr::memchr2(b'\n', b'\r', rest).map_or(self.old.len(), |at| from + at);
         let next = self.next.filter(|next| from <= *next).unwrap_or_else(find);

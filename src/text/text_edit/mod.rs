@@ -27,7 +27,7 @@ use crate::budget::{Budget, Share};
 use crate::encoding::Encoding;
 use crate::{Error, Result, Stop};
 
-pub(crate) use self::breaks::in_place;
+pub(crate) use self::breaks::{Breaks, in_place};
 pub use self::diagnose::input_errors::InputError;
 pub use self::diagnose::word_diff::{Difference, DifferenceKind};
 pub use self::diagnose::{Diagnosis, Placeholder, Similar};
