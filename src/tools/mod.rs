@@ -105,6 +105,14 @@ impl ParseOptions<'_> {
         }
     }
 
+    /// The folder or file of a search: this one, or the only served folder. `None`: all of several.
+    pub fn path_or_all(&self, path: Option<FilePath>) -> Result<Option<FilePath>> {
+        match path {
+            None if self.folders.folders().len() == 1 => self.path(".").map(Some),
+            path => Ok(path),
+        }
+    }
+
     /// What the text of an error of the call may refer to.
     pub fn guide(&self) -> Guide {
         Guide { base: self.base, offered: self.offered, paths: self.paths }

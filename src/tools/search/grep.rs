@@ -1,6 +1,5 @@
 //! `grep`: the lines of files that match a regular expression.
 
-use std::path::Path;
 use std::time::Instant;
 
 use serde_json::json;
@@ -8,16 +7,16 @@ use serde_json::json;
 use self::content::LineForm;
 use self::place::Place;
 use self::run::Run;
+use self::scope::Scope;
 use self::wanted_files::{Chosen, Globs};
 use crate::tools::arguments::{Count, Field, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
-use crate::tools::near::{Advised, AdvisedPath, GlobInPath};
-use crate::tools::pattern_text::{WaysOut, wrong};
+use crate::tools::pattern_text::WaysOut;
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::Workspace;
-use folder::{Control, Error, FilePath, Result, WalkOptions};
-use search::{Pattern, PatternOptions};
+use folder::{Control, Error, FilePath, Result};
+use search::PatternOptions;
 use text::encoding::EncodingChoice;
 
 mod content;
@@ -28,6 +27,7 @@ mod hints;
 mod place;
 mod progress;
 mod run;
+mod scope;
 mod searched;
 mod started;
 mod wanted_files;
@@ -149,10 +149,7 @@ const WAYS_OUT: WaysOut = WaysOut {
 struct Grep {
     /// The arguments as they stand in the call that goes on.
     sent: serde_json::Map<String, serde_json::Value>,
-    pattern: String,
-    how: PatternOptions,
-    path: Option<FilePath>,
-    chosen: Chosen,
+    scope: Scope,
     mode: OutputMode,
     form: LineForm,
     most: Option<u64>,
@@ -160,9 +157,6 @@ struct Grep {
     place: Option<Place>,
     cursor: Option<Cursor>,
     sort: Sort,
-    include_ignored: bool,
-    include_hidden: bool,
-    encoding: EncodingChoice,
     limit: AnswerLimit,
 }
 
@@ -213,15 +207,7 @@ impl GrepArguments {
             only_matches: self.only_matching,
             max_columns: self.max_columns.map_or(MAX_COLUMNS, |columns| columns.0) as usize,
         };
-        let relative = |at, globs: &Option<Globs>| {
-            globs.as_ref().map_or(Ok(Globs::default()), |globs| globs.relative(at, options.folders))
-        };
-        let chosen = Chosen {
-            globs: relative("glob", &self.glob)?,
-            exclude: relative("exclude", &self.exclude)?,
-            types: self.types.clone().unwrap_or_default(),
-            ignores_case: false,
-        };
+        let chosen = Chosen::relative([&self.glob, &self.exclude, &self.types], options.folders)?;
         let default = if mode == OutputMode::Files { Sort::Modified } else { Sort::Path };
         let sort = self.sort.unwrap_or(default);
         let place = match &self.cursor {
@@ -230,18 +216,20 @@ impl GrepArguments {
         };
         Ok(Box::new(Grep {
             sent: self.sent(),
-            how: PatternOptions {
-                fixed: self.fixed_strings,
-                ignore_case: self.ignore_case || self.case_sensitive == Some(false),
-                whole_words: self.whole_words,
-                multiline: self.multiline,
+            scope: Scope {
+                how: PatternOptions {
+                    fixed: self.fixed_strings,
+                    ignore_case: self.ignore_case || self.case_sensitive == Some(false),
+                    whole_words: self.whole_words,
+                    multiline: self.multiline,
+                },
+                chosen,
+                path: options.path_or_all(self.path)?,
+                pattern: self.pattern,
+                include_ignored: self.include_ignored,
+                include_hidden: self.include_hidden,
+                encoding: self.encoding,
             },
-            chosen,
-            path: match self.path {
-                None if options.folders.folders().len() == 1 => Some(options.path(".")?),
-                path => path,
-            },
-            pattern: self.pattern,
             mode,
             form,
             most: self.head_limit.map(|count| count.0),
@@ -250,9 +238,6 @@ impl GrepArguments {
             place,
             cursor: self.cursor,
             sort,
-            include_ignored: self.include_ignored,
-            include_hidden: self.include_hidden,
-            encoding: self.encoding,
             limit: options.limit,
         }))
     }
@@ -322,15 +307,15 @@ impl Call for Grep {
     }
 
     fn searched(&self) -> Option<&FilePath> {
-        self.path.as_ref()
+        self.scope.path.as_ref()
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
-        let pattern = Pattern::new(&self.pattern, self.how).map_err(|error| wrong(error, &WAYS_OUT))?;
+        let pattern = self.scope.read_pattern(&WAYS_OUT)?;
         if let Some(cursor) = &self.cursor {
             cursor.check(self.key(workspace)?)?;
         }
-        let wanted_files = self.chosen.files()?;
+        let wanted_files = self.scope.files()?;
         let wants = &wanted_files;
         let run = Run { grep: self, workspace, pattern: &pattern, wants, control, started: Instant::now() };
         let reply = match (self.mode, self.sort) {
@@ -341,7 +326,7 @@ impl Call for Grep {
         };
         match reply {
             Err(error @ Error::NotFound { .. }) => {
-                Err(self.glob_in_path(workspace, control)?.unwrap_or(error))
+                Err(self.scope.glob_in_path(workspace, control)?.unwrap_or(error))
             }
             reply => reply,
         }
@@ -349,32 +334,12 @@ impl Call for Grep {
 }
 
 impl Grep {
-    /// The error for a path that does not exist, if it is a glob and files match.
-    fn glob_in_path(&self, workspace: &Workspace, control: &Control) -> Result<Option<Error>> {
-        let Some(path) = &self.path else { return Ok(None) };
-        let options = |_: &str| WalkOptions {
-            skip_ignored: !self.include_ignored,
-            skip_hidden: !self.include_hidden,
-            ..WalkOptions::default()
-        };
-        let takes = |path: &AdvisedPath| {
-            let globs = Globs(vec![format!("./{}", path.glob)]);
-            let wanted = Chosen { globs, ..self.chosen.clone() }.files();
-            let (folder, below) = (Path::new(path.folder), Path::new(path.below));
-            wanted.is_ok_and(|wanted| wanted.wants(&folder.join(below), below, false))
-        };
-        let advised = Advised { options: &options, takes: &takes, with_folders: false, with_links: false };
-        let found = GlobInPath::find(path, &["", "/**"], &advised, workspace, control)?;
-        Ok(found
-            .map(|found| found.error(json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
-    }
-
     /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor.
     fn key(&self, workspace: &Workspace) -> Result<u64> {
         let mut arguments = self.sent.clone();
         arguments.retain(|name, _| !["head_limit", "offset", "max_columns", "-n"].contains(&name.as_str()));
         let arguments = serde_json::Value::from(arguments).to_string();
-        match &self.path {
+        match &self.scope.path {
             Some(path) => call_key(workspace, TOOL.name, path, &arguments),
             None => Ok(xxhash_rust::xxh3::xxh3_64(arguments.as_bytes())),
         }

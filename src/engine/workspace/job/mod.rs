@@ -194,7 +194,19 @@ impl Workspace {
         operations: &mut [Operation],
         options: JobOptions,
         control: &Control,
+        describe: impl FnMut(JobChange) -> T,
+    ) -> Result<JobDone<T>, JobError> {
+        self.run_job_if(operations, options, control, describe, || Ok(()))
+    }
+
+    /// The same, if `allow`, which is called when all operations are planned, does not fail. It is called again if they are planned again.
+    pub fn run_job_if<T>(
+        &self,
+        operations: &mut [Operation],
+        options: JobOptions,
+        control: &Control,
         mut describe: impl FnMut(JobChange) -> T,
+        allow: impl Fn() -> Result<()>,
     ) -> Result<JobDone<T>, JobError> {
         if options.note.is_some() && !options.dry_run {
             self.recover();
@@ -202,7 +214,7 @@ impl Workspace {
         let (mut held, mut changed) = (None, String::new());
         for _ in 0..ATTEMPTS {
             control.check()?;
-            match self.try_job(operations, options, &mut held, control, &mut describe) {
+            match self.try_job(operations, options, &mut held, control, (&mut describe, &allow)) {
                 Err(JobError::Failed(Error::Changed { name })) => changed = name,
                 done => return done,
             }
@@ -217,13 +229,14 @@ impl Workspace {
         options: JobOptions,
         held: &mut Option<Held<'w>>,
         control: &Control,
-        describe: &mut impl FnMut(JobChange) -> T,
+        (describe, allow): (&mut impl FnMut(JobChange) -> T, &impl Fn() -> Result<()>),
     ) -> Result<JobDone<T>, JobError> {
         let mut draft = Draft::default();
         let refused = (Planner { workspace: self, control, draft: &mut draft }).plan(operations)?;
         if !refused.is_empty() {
             return Err(JobError::Refused(refused));
         }
+        allow()?;
         let told = self.described(&draft, describe)?;
         let recorded = match options.dry_run || draft.changes_nothing() {
             true => None,

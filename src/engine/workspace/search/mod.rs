@@ -20,7 +20,7 @@ pub(super) use self::warm::WarmUp;
 use self::warm::Warming;
 use self::workers::Workers;
 use super::Workspace;
-use ::text::encoding::EncodingChoice;
+use ::text::encoding::{EncodingChoice, TextEncoding};
 use ::text::lines::LineIndex;
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
@@ -100,6 +100,8 @@ pub struct FoundFile {
     pub matches: u64,
     /// Other programs wrote to it all the while: its lines may be of different moments.
     pub is_changing: bool,
+    /// How its bytes were read.
+    pub read_as: TextEncoding,
     text: HeldText,
     /// The index of its lines, if it is large and known.
     index: Option<Arc<LineIndex>>,

@@ -14,13 +14,15 @@ use folder::fs::view::FileView;
 use folder::{Error, Result};
 use search::{Counted, Hit, LineMatcher, line_at, whole_lines};
 use sys::fs::Stat;
+use text::encoded_edit::MAX_DECODED;
 use text::encoding::{
-    Encoding, EncodingChoice, ReadingDoubt, Readings, is_utf_8, readings, with_replacements,
+    Encoding, EncodingChoice, EncodingSource, ReadingDoubt, Readings, TextEncoding, is_utf_8, readings,
+    with_replacements,
 };
 
 /// The largest file that is copied, in bytes. A larger one that is not UTF-8 is searched where it is mapped, so that its text in ASCII
 /// is found.
-const MAX_PIECE: usize = 64 << 20;
+const MAX_PIECE: usize = MAX_DECODED;
 
 impl Workers<'_> {
     /// Searches a file, which was found as `stat`.
@@ -162,7 +164,14 @@ impl Workers<'_> {
         if known.is_none()
             && let Some(encoding) = self.options.encoding.to_decode(bytes)
         {
-            let bytes = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
+            let mark = encoding.mark();
+            let has_mark = !mark.is_empty() && bytes.starts_with(mark);
+            let source = match self.options.encoding {
+                EncodingChoice::Auto if !has_mark => EncodingSource::Guess,
+                _ => EncodingSource::Given,
+            };
+            let read_as = TextEncoding { encoding, source, has_mark };
+            let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
             let replaced = || with_replacements(encoding, bytes).inspect(|_| counts.replaced += 1);
             let Some(text) = encoding.decode(bytes).ok().or_else(replaced) else {
                 // UTF-16 holds NUL bytes.
@@ -170,7 +179,7 @@ impl Workers<'_> {
                 *(if is_binary { &mut counts.binary } else { &mut counts.not_text }) += 1;
                 return Ok(None);
             };
-            return self.search_decoded(file, opened, text, batch, scratch);
+            return self.search_decoded(file, opened, (text, read_as), batch, scratch);
         }
         let Beginning::Text(start) = Beginning::of(bytes) else {
             counts.binary += 1;
@@ -185,8 +194,12 @@ impl Workers<'_> {
                 counts.unsure += u64::from(readings.doubt == ReadingDoubt::OtherEncoding);
                 counts.undecoded += u64::from(readings.doubt == ReadingDoubt::OtherSets);
             }
-            let text = best.map(|one| one.decode_lossy(bytes).into_owned());
-            return self.search_decoded(file, opened, text.unwrap_or_default(), batch, scratch);
+            let text = best.map(|one| one.decode_lossy(bytes).into_owned()).unwrap_or_default();
+            let encoding = best.unwrap_or(Encoding::Utf8);
+            let is_sure = encoding == Encoding::Utf8 || readings.doubt == ReadingDoubt::None;
+            let source = if is_sure { EncodingSource::Guess } else { EncodingSource::WeakGuess };
+            let read_as = TextEncoding { encoding, source, has_mark: false };
+            return self.search_decoded(file, opened, (text, read_as), batch, scratch);
         }
         let text = &bytes[start..];
         let (mut hits, mut count) = (Vec::new(), Counted::default());
@@ -198,15 +211,15 @@ impl Workers<'_> {
             true => HeldText::None,
             false => HeldText::Copy(bytes.to_vec(), start..bytes.len()),
         };
-        Ok(found_file(file, opened, batch, hits, count, held))
+        Ok(found_file(file, opened, batch, hits, count, (held, utf_8(start))))
     }
 
-    /// Searches a text that was decoded. Its bytes are not those of the file.
+    /// Searches a text that was decoded, and how. Its bytes are not those of the file.
     fn search_decoded(
         &self,
         file: Candidate,
         opened: OpenedText,
-        text: String,
+        (text, read_as): (String, TextEncoding),
         batch: &mut Batch,
         scratch: &mut Scratch,
     ) -> Result<Option<FoundFile>> {
@@ -215,7 +228,7 @@ impl Workers<'_> {
         let count = scratch.scan.scan(&text, lines, self.options.keep, &mut hits)?;
         let whole = 0..text.len();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Copy(text, whole) };
-        Ok(found_file(file, opened, batch, hits, count, held))
+        Ok(found_file(file, opened, batch, hits, count, (held, read_as)))
     }
 
     /// Searches a mapped text together with other threads. `start` and `known`: as above.
@@ -273,7 +286,8 @@ impl Workers<'_> {
         let is_changing = opened.is_changing || !view.unchanged();
         let whole = start..view.bytes().len();
         let held = if hits.is_empty() { HeldText::None } else { HeldText::Map(view, whole) };
-        let mut found = found_file(file, OpenedText { is_changing, ..opened }, batch, hits, count, held);
+        let opened = OpenedText { is_changing, ..opened };
+        let mut found = found_file(file, opened, batch, hits, count, (held, utf_8(start)));
         if let Some(file) = &mut found {
             file.end = rest.unwrap_or(usize::MAX);
             file.index = self.workspace.known_index(&file.stamp);
@@ -329,13 +343,18 @@ fn best_reading(readings: &Readings, bytes: &[u8], scan: &mut LineMatcher) -> Re
     Ok(best)
 }
 
+/// How a text in UTF-8 is read, which begins at the byte `start` of its file.
+fn utf_8(start: usize) -> TextEncoding {
+    TextEncoding { encoding: Encoding::Utf8, source: EncodingSource::Given, has_mark: start > 0 }
+}
+
 fn found_file(
     file: Candidate,
     opened: OpenedText,
     batch: &mut Batch,
     hits: Vec<Hit>,
     Counted { hits: count, matches }: Counted,
-    text: HeldText,
+    (text, read_as): (HeldText, TextEncoding),
 ) -> Option<FoundFile> {
     let OpenedText { stamp, is_changing, .. } = opened;
     batch.count_file(&file, &stamp);
@@ -353,6 +372,7 @@ fn found_file(
         count,
         matches,
         is_changing,
+        read_as,
         text,
         index: None,
     })

@@ -1,10 +1,11 @@
 //! What to try if nothing was found: each hint is a number that a further search has found.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 
-use super::Grep;
+use super::scope::Scope;
 use super::searched::hit;
 use super::wanted_files::{Chosen, Globs, WantedFiles};
 use crate::tools::balance::several;
@@ -25,18 +26,18 @@ const MOST: usize = 4;
 
 /// A search that found nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Fruitless<'r> {
-    pub(super) grep: &'r Grep,
-    pub(super) workspace: &'r Workspace,
-    pub(super) wants: &'r WantedFiles,
+pub(in crate::tools) struct Fruitless<'r> {
+    pub(in crate::tools) scope: &'r Scope,
+    pub(in crate::tools) workspace: &'r Workspace,
+    pub(in crate::tools) wants: &'r WantedFiles,
     /// Of the call.
-    pub(super) control: &'r Control,
-    pub(super) started: Instant,
+    pub(in crate::tools) control: &'r Control,
+    pub(in crate::tools) started: Instant,
 }
 
 /// Lines for the end of an answer without a match.
-pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
-    let Fruitless { grep, control, started, .. } = run;
+pub(in crate::tools) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
+    let Fruitless { scope, control, started, .. } = run;
     let control = control.briefly(LEAST.max(started.elapsed() / 10));
     let mut hints = Vec::new();
     let counts = &searched.counts;
@@ -46,9 +47,9 @@ pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
             "[No file is named by glob, type and exclude; without them, all files are searched]".into(),
         );
     }
-    let is_given = ![EncodingChoice::Auto, EncodingChoice::default()].contains(&grep.encoding);
+    let is_given = ![EncodingChoice::Auto, EncodingChoice::default()].contains(&scope.encoding);
     if counts.not_text > 0 && is_given {
-        let name = grep.encoding.name();
+        let name = scope.encoding.name();
         hints.push(format!("[Files that are not valid {name} are searched without \"encoding\"]"));
     }
     let attempts = attempts(run, searched, is_unnamed);
@@ -60,29 +61,29 @@ pub(super) fn hints(run: Fruitless, searched: &Searched) -> Vec<String> {
 
 /// Other patterns, and other globs of files.
 fn attempts(run: Fruitless, searched: &Searched, is_unnamed: bool) -> Vec<Attempt> {
-    let grep = run.grep;
+    let scope = run.scope;
     let as_is = Attempt::new(run);
     let mut attempts = Vec::new();
-    let brackets = grep.chosen.with_globs(with_literal_brackets);
+    let brackets = scope.chosen.with_globs(with_literal_brackets);
     let below = |glob: &str| (is_literal(glob) && !glob.ends_with('/')).then(|| format!("{glob}/"));
     let mut others: Vec<Chosen> = brackets.into_iter().collect();
     if is_unnamed {
-        others.extend(grep.chosen.with_globs(below));
+        others.extend(scope.chosen.with_globs(below));
         let slips =
-            (0..MOST).filter_map(|nth| grep.chosen.with_globs(|glob| near_globs(glob).into_iter().nth(nth)));
+            (0..MOST).filter_map(|nth| scope.chosen.with_globs(|glob| near_globs(glob).into_iter().nth(nth)));
         others.extend(slips);
     }
     for chosen in others {
         let condition = format!("With {}", globs_written(&chosen.globs));
         attempts.push(Attempt { chosen: Some(chosen), condition, ..as_is.clone() });
     }
-    if is_unnamed && let Some(chosen) = grep.chosen.ignoring_case() {
+    if is_unnamed && let Some(chosen) = scope.chosen.ignoring_case() {
         let condition = "If upper and lower case of glob are the same".into();
         attempts.push(Attempt { chosen: Some(chosen), condition, ..as_is.clone() });
     }
     if searched.counts.files > 0 {
-        attempts.extend(NearPattern::all(&grep.pattern, grep.how).into_iter().map(|near| {
-            let condition = format!("With {}", near.arguments(&grep.pattern, grep.how));
+        attempts.extend(NearPattern::all(&scope.pattern, scope.how).into_iter().map(|near| {
+            let condition = format!("With {}", near.arguments(&scope.pattern, scope.how));
             Attempt { near, condition, ..as_is.clone() }
         }));
     }
@@ -143,28 +144,25 @@ struct Attempt {
 
 impl Attempt {
     fn new(run: Fruitless) -> Attempt {
-        let near = NearPattern { pattern: run.grep.pattern.clone(), how: run.grep.how };
+        let near = NearPattern { pattern: run.scope.pattern.clone(), how: run.scope.how };
         Attempt { near, chosen: None, ignored: false, hidden: false, condition: String::new() }
     }
 
     /// The hint with the condition, if the search finds something in time.
     fn hint(&self, search: Search) -> Option<String> {
-        let Fruitless { grep, workspace, wants, control: operation, .. } = search.run;
+        let Fruitless { scope, workspace, wants, control: operation, .. } = search.run;
         let pattern = Pattern::new(&self.near.pattern, self.near.how).ok()?;
         let chosen = match &self.chosen {
             Some(chosen) => Some(chosen.files().ok()?),
             None => None,
         };
         let wants = chosen.as_ref().unwrap_or(wants);
+        let wants =
+            |path: &Path, from_start: &Path, is_folder: bool| wants.wants(path, from_start, is_folder);
         let options = SearchOptions {
-            path: grep.path.as_ref(),
-            only: None,
-            wants: &|path, from_start, is_folder| wants.wants(path, from_start, is_folder),
-            skip_ignored: !(grep.include_ignored || self.ignored),
-            skip_hidden: !(grep.include_hidden || self.hidden),
-            encoding: grep.encoding,
-            after: None,
-            keep: 0,
+            skip_ignored: !(scope.include_ignored || self.ignored),
+            skip_hidden: !(scope.include_hidden || self.hidden),
+            ..scope.options(&wants)
         };
         let mut first = None;
         let mut receiver = |file: FoundFile| {

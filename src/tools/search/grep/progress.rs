@@ -22,7 +22,7 @@ impl Run<'_> {
         if searched.stop != Some(SearchStop::Time) || has_moved {
             return None;
         }
-        let how = if self.grep.how.multiline {
+        let how = if self.grep.scope.how.multiline {
             "without multiline or for a shorter match"
         } else {
             "for a shorter match"

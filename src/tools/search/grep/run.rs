@@ -1,5 +1,6 @@
 //! Runs a `grep`: searches, and puts the answer together.
 
+use std::path::Path;
 use std::time::Instant;
 
 use super::content::Content;
@@ -150,7 +151,7 @@ impl<'r> Run<'r> {
             wants: &|_, _, _| true,
             skip_ignored: false,
             skip_hidden: false,
-            encoding: self.grep.encoding,
+            encoding: self.grep.scope.encoding,
             after: None,
             keep: self.keep(),
         };
@@ -245,7 +246,7 @@ impl<'r> Run<'r> {
         }
         let mut searched = searched.clone();
         searched.counts.changing += changed;
-        let several_hits = plural(hit(self.grep.how));
+        let several_hits = plural(hit(self.grep.scope.how));
         self.reply(list, &several_hits, &searched, next, [has_changed, has_more], wanted)
     }
 
@@ -259,7 +260,7 @@ impl<'r> Run<'r> {
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
-        let mut notes = vec![balance(searched, hit(self.grep.how), is_behind, has_more)];
+        let mut notes = vec![balance(searched, Some(hit(self.grep.scope.how)), is_behind, has_more)];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
@@ -269,7 +270,8 @@ impl<'r> Run<'r> {
         notes.extend(stuck.map(|stuck| stuck.note));
         if searched.counts.hits == 0 && searched.stop.is_none() && !has_more && self.grep.cursor.is_none() {
             let Run { grep, workspace, wants, control, started, .. } = self;
-            notes.extend(hints(Fruitless { grep, workspace, wants, control, started }, searched));
+            let scope = &grep.scope;
+            notes.extend(hints(Fruitless { scope, workspace, wants, control, started }, searched));
         }
         // Files that were not searched may be newer than all that were: only by path, a search can go on.
         let is_partial_by_time = self.grep.sort == Sort::Modified && searched.stop == Some(SearchStop::Time);
@@ -297,17 +299,10 @@ impl<'r> Run<'r> {
     }
 
     fn search(self, keep: usize, place: Option<&Place>, receiver: &mut Receiver) -> Result<Searched> {
-        let grep = self.grep;
-        let options = SearchOptions {
-            path: grep.path.as_ref(),
-            only: None,
-            wants: &|path, from_start, is_folder| self.wants.wants(path, from_start, is_folder),
-            skip_ignored: !grep.include_ignored,
-            skip_hidden: !grep.include_hidden,
-            encoding: grep.encoding,
-            after: place.map(Place::as_searched),
-            keep,
-        };
+        let wants =
+            |path: &Path, from_start: &Path, is_folder: bool| self.wants.wants(path, from_start, is_folder);
+        let after = place.map(Place::as_searched);
+        let options = SearchOptions { after, keep, ..self.grep.scope.options(&wants) };
         self.workspace.search(self.pattern, options, receiver, self.control)
     }
 

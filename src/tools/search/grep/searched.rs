@@ -10,9 +10,14 @@ pub(super) fn hit(how: PatternOptions) -> &'static str {
 }
 
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
-/// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts;
+/// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts, if that is told;
 /// `has_more`: the time was up before the last hit was told.
-pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool, has_more: bool) -> String {
+pub(in crate::tools) fn balance(
+    searched: &Searched,
+    hit: Option<&str>,
+    is_behind: bool,
+    has_more: bool,
+) -> String {
     let counts = &searched.counts;
     let ends_in_a_file = searched.last.as_ref().is_some_and(|last| last.rest.is_some());
     let mut balance = Balance::default();
@@ -41,8 +46,10 @@ pub(super) fn balance(searched: &Searched, hit: &str, is_behind: bool, has_more:
     let behind = if is_behind { "behind the cursor " } else { "" };
     let files = several_and_rest(counts.files, searched.resumed.is_some() && counts.files > 0);
     let found = several_and_rest(counts.found, searched.is_resumed_found);
-    let hits = several(counts.hits, hit);
-    let mut head = format!("{behind}{files} searched{so_far}, {hits} in {found}");
+    let mut head = format!("{behind}{files} searched{so_far}");
+    if let Some(hit) = hit {
+        head.push_str(&format!(", {} in {found}", several(counts.hits, hit)));
+    }
     if counts.changing > 0 {
         let files = several(counts.changing, "file");
         head.push_str(&format!(", {files} written to meanwhile, whose lines may be of different moments"));

@@ -37,7 +37,7 @@ const NEAR: usize = 5;
 
 /// One or several globs: an array, or a string in which a comma outside of braces separates them.
 #[derive(Debug, Clone, Default)]
-pub(in crate::tools) struct Globs(pub(super) Vec<String>);
+pub(in crate::tools) struct Globs(pub(in crate::tools) Vec<String>);
 
 impl Argument for Globs {
     fn expected() -> String {
@@ -75,7 +75,7 @@ impl Argument for Globs {
 
 impl Globs {
     /// The same globs, of which absolute ones are relative to the served folder. With several folders, such a glob is refused.
-    pub(super) fn relative(&self, at: &str, folders: &FolderPaths) -> Result<Globs> {
+    pub(in crate::tools) fn relative(&self, at: &str, folders: &FolderPaths) -> Result<Globs> {
         let mut globs = self.clone();
         for glob in &mut globs.0 {
             let marks = glob.len() - glob.trim_start_matches('!').len();
@@ -96,7 +96,7 @@ impl Globs {
 
 /// The arguments `glob`, `exclude` and `type`.
 #[derive(Debug, Clone)]
-pub(super) struct Chosen {
+pub(in crate::tools) struct Chosen {
     pub(super) globs: Globs,
     pub(super) exclude: Globs,
     pub(super) types: Globs,
@@ -105,8 +105,24 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
+    /// By `glob`, `exclude` and `type` of a call.
+    pub(in crate::tools) fn relative(
+        [globs, exclude, types]: [&Option<Globs>; 3],
+        folders: &FolderPaths,
+    ) -> Result<Chosen> {
+        let relative = |at, globs: &Option<Globs>| {
+            globs.as_ref().map_or(Ok(Globs::default()), |globs| globs.relative(at, folders))
+        };
+        Ok(Chosen {
+            globs: relative("glob", globs)?,
+            exclude: relative("exclude", exclude)?,
+            types: types.clone().unwrap_or_default(),
+            ignores_case: false,
+        })
+    }
+
     /// The files that they choose.
-    pub(super) fn files(&self) -> Result<WantedFiles> {
+    pub(in crate::tools) fn files(&self) -> Result<WantedFiles> {
         match self.ignores_case {
             false => WantedFiles::new(&self.globs, &self.exclude, &self.types),
             true => {
@@ -124,7 +140,7 @@ impl Chosen {
     }
 
     /// The same with each glob of files as `change` reads it; `None` if it changes none.
-    pub(super) fn with_globs(&self, change: impl Fn(&str) -> Option<String>) -> Option<Chosen> {
+    pub(in crate::tools) fn with_globs(&self, change: impl Fn(&str) -> Option<String>) -> Option<Chosen> {
         let changed: Vec<Option<String>> = self.globs.0.iter().map(|glob| change(glob)).collect();
         changed.iter().any(Option::is_some).then(|| {
             let globs = self.globs.0.iter().zip(changed);
@@ -135,7 +151,7 @@ impl Chosen {
 }
 
 /// See the module.
-pub(super) struct WantedFiles {
+pub(in crate::tools) struct WantedFiles {
     include: Vec<Glob>,
     exclude: Vec<Glob>,
     /// Folders that are left out with all that is in them.
@@ -185,7 +201,7 @@ impl WantedFiles {
 
     /// Whether a file is searched or a folder entered. `path` is below the served folder, `from_start` below the folder
     /// that is searched: a glob may be of either.
-    pub(super) fn wants(&self, path: &Path, from_start: &Path, is_folder: bool) -> bool {
+    pub(in crate::tools) fn wants(&self, path: &Path, from_start: &Path, is_folder: bool) -> bool {
         let [whole, below] = [path, from_start].map(|path| {
             let path = shown(path.as_os_str().as_bytes());
             if self.ignores_case { Cow::Owned(path.to_lowercase()) } else { path }
