@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
 fn parse_all(text: &str) -> Vec<String> {
     let _ = name_as_sent(text);
     let folders = FolderPaths::new(vec![("/f".into(), "/f".into())]);
-    let author = Arc::default();
+    let (author, handles) = (Arc::default(), Arc::default());
     let tools = sets::SETS.iter().flat_map(|set| set.tools);
     let options = [(LineBase::Zero, NamePolicy::Portable, false), (LineBase::One, NamePolicy::Any, true)]
         .map(|(base, names, paths)| ParseOptions {
@@ -59,6 +59,7 @@ fn parse_all(text: &str) -> Vec<String> {
             create_if_missing: true,
             offered: ToolNames::default(),
             author: &author,
+            handles: &handles,
         });
     tools.flat_map(|tool| options.map(|options| format!("{:?}", tool.parse(text, options)))).collect()
 }
@@ -79,6 +80,7 @@ fn read<T: Argument>(token: &str, base: LineBase) -> Result<T, Error> {
         create_if_missing: true,
         offered: ToolNames::default(),
         author: &Arc::default(),
+        handles: &Arc::default(),
     };
     T::read(&Value::arguments(token, options)?)
 }

@@ -109,6 +109,7 @@ mod tests {
             create_if_missing: true,
             offered: ToolNames::default(),
             author: &std::sync::Arc::default(),
+            handles: &std::sync::Arc::default(),
         };
         of_call(tool, options, arguments)
     }

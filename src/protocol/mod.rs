@@ -45,7 +45,7 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::tools::sets::Codes;
-use crate::tools::{self, Guide, LineBase, Offered, ParseOptions, ToolNames};
+use crate::tools::{self, Guide, Handles, LineBase, Offered, ParseOptions, ToolNames};
 use folder::{FolderPaths, NamePolicy};
 use journal::Author;
 use text::shown::in_one_line;
@@ -101,6 +101,8 @@ pub struct Service {
     names: ToolNames,
     /// Who sends the calls that come over HTTP, which keeps no sessions.
     author: Arc<Author>,
+    /// What calls can go on with.
+    handles: Arc<Handles>,
 }
 
 /// Whether a tool can be called.
@@ -118,6 +120,7 @@ impl Service {
             options: Arc::new(options),
             names: ToolNames::default(),
             author: Arc::new(session::new_author("HTTP")),
+            handles: Arc::default(),
         };
         service.names = ToolNames::of(service.offered().map(|offered| offered.tool));
         service
@@ -152,8 +155,8 @@ impl Service {
     ) -> ParseOptions<'p> {
         let ServiceOptions { names, answer_limit, answer_tokens, ref folders, .. } = *self.options;
         let limit = offered.set.answer_limit(answer_limit, answer_tokens);
-        let (paths, offered) = (offered.set.paths, self.names);
-        ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
+        let (paths, offered, handles) = (offered.set.paths, self.names, &self.handles);
+        ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author, handles }
     }
 
     /// A call of a tool over MCP or by `POST /tools/{name}`.

@@ -16,6 +16,7 @@ mod failure;
 mod file_uri;
 mod filesystem;
 mod glob_list;
+mod handles;
 mod limited;
 mod lines;
 mod listing;
@@ -46,6 +47,7 @@ use std::time::Duration;
 pub use arguments::{MAX_DEPTH, Takes, depth_exceeds, name_as_sent};
 pub use failure::{BUSY_SECONDS, ErrorText, Guide};
 pub(crate) use file_uri::{file_uri, path_in};
+pub use handles::Handles;
 pub use limited::AnswerLimit;
 pub use members::Members;
 pub use sets::{Offered, ToolNames};
@@ -93,6 +95,8 @@ pub struct ParseOptions<'p> {
     pub offered: ToolNames,
     /// Who sent the call.
     pub author: &'p Arc<Author>,
+    /// What calls can go on with.
+    pub handles: &'p Arc<Handles>,
 }
 
 impl ParseOptions<'_> {

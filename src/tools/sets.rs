@@ -153,6 +153,7 @@ pub static SETS: &[Set] = &[
             &agent::grep::TOOL,
             &agent::read::TOOL,
             &agent::edit::TOOL,
+            &agent::replace::TOOL,
             &agent::changes::TOOL,
             &agent::undo::TOOL,
         ],

@@ -9,6 +9,8 @@ mod files; // the tree, and paths
 mod grep; // lines that match
 mod patch; // a patch in place of edits
 mod read; // texts, and lines of them
+mod replace; // what a pattern matches, in all files
+mod replace_model; // the same against crate regex
 #[cfg(feature = "toolkit")]
 mod since_head; // what differs from the last commit of a repository
 mod undo; // changes that are taken back

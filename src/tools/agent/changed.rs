@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
+use crate::tools::numbered::with_lf;
 use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded};
 use text::line_diff::{DiffSize, MAX_LINE_EDITS, plan_diff};
@@ -17,6 +19,9 @@ const LAST_LINE: usize = 64;
 /// The most places whose new lines are shown, and the most of these lines.
 const SHOWN_PLACES: usize = 3;
 const SHOWN_LINES: usize = 12;
+
+/// The longest line that is shown, in bytes.
+const SHOWN_BYTES: usize = 400;
 
 /// The most files that are told one by one.
 const TOLD_FILES: usize = 10;
@@ -84,11 +89,11 @@ pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: Answe
         [] => "Nothing changed: the edits leave everything as it is.".to_owned(),
         _ => summary(&job.told, dry_run),
     };
-    told(summary, job, limit)
+    told(summary, job, limit, &[])
 }
 
-/// The reply for a job, with its first line.
-pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit) -> Reply {
+/// The reply for a job, with its first line, and with `notes` as its last ones.
+pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, notes: &[String]) -> Reply {
     let told = job.told;
     match job.recorded {
         None => {}
@@ -105,7 +110,9 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit) -> 
     } else {
         told.iter().for_each(|told| told.push(&mut text, shows_lines));
     }
-    cut(&mut text, limit);
+    let notes: String = notes.iter().map(|note| format!("\n{note}")).collect();
+    cut(&mut text, limit.without(&notes));
+    text.push_str(&notes);
     content(text, OutputKinds { text: true, data: false })
 }
 
@@ -186,6 +193,9 @@ struct Lines {
     first: usize,
     last: usize,
     is_removed: bool,
+    /// The replaced bytes of the old text, and the line where they begin in the new one.
+    at: Range<usize>,
+    line: usize,
 }
 
 /// The lines of each change in the new text; changes on one line are one.
@@ -203,8 +213,13 @@ fn ranges(old: &[u8], plan: &EditPlan) -> Vec<Lines> {
         let first = line + breaks(&new[..same.max(leading)]);
         let last = line + breaks(new.strip_suffix(b"\n").unwrap_or(new));
         match ranges.last_mut() {
-            Some(before) if before.last == first && !before.is_removed => before.last = last.max(first),
-            _ => ranges.push(Lines { first, last: last.max(first), is_removed: new.len() == same }),
+            Some(before) if before.last == first && !before.is_removed => {
+                (before.last, before.at.end) = (last.max(first), splice.at.end);
+            }
+            _ => {
+                let (last, is_removed) = (last.max(first), new.len() == same);
+                ranges.push(Lines { first, last, is_removed, at: splice.at.clone(), line });
+            }
         }
         line += breaks(new);
     }
@@ -227,25 +242,47 @@ fn shown_lines(old: &[u8], plan: &EditPlan, ranges: &[Lines]) -> Option<Vec<(usi
     if ranges.len() > SHOWN_PLACES || wanted > SHOWN_LINES || removes || plan.is_other_encoding() {
         return None;
     }
-    let mut text = Vec::with_capacity(plan.len_after(old.len()));
-    let _ = plan.write_to(old, &mut text);
-    let text = std::str::from_utf8(&text).ok()?;
-    let (mut shown, mut ranges) = (Vec::new(), ranges.iter().peekable());
-    for (number, line) in (1..).zip(text.lines()) {
-        while ranges.next_if(|range| range.last < number).is_some() {}
-        match ranges.peek() {
-            None => break,
-            Some(range) if range.first <= number => {
-                shown.push((number, shown_line(line.as_bytes()).into_owned()))
-            }
-            Some(_) => {}
-        }
+    let (mut shown, mut done) = (Vec::new(), 0);
+    for (number, Lines { first, last, at, line, .. }) in ranges.iter().enumerate() {
+        let until = ranges.get(number + 1).map_or(old.len(), |next| next.at.start);
+        let text = new_text(old, plan, at, done..until)?;
+        let lines = with_lf(std::str::from_utf8(&text).ok()?).into_owned();
+        let is_changed = |number: &usize| first <= number && number <= last;
+        let numbered = (*line..).zip(lines.split('\n')).filter(|(number, _)| is_changed(number));
+        shown.extend(numbered.map(|(number, line)| (number, shown_line(line.as_bytes()).into_owned())));
+        done = at.end;
     }
-    (!shown.is_empty() && shown.iter().all(|(_, line)| line.len() <= 400)).then_some(shown)
+    (!shown.is_empty() && shown.iter().all(|(_, line)| line.len() <= SHOWN_BYTES)).then_some(shown)
+}
+
+/// What the bytes `at` become, with the rest of their lines within `around`. `None`: that is long.
+fn new_text(old: &[u8], plan: &EditPlan, at: &Range<usize>, around: Range<usize>) -> Option<Vec<u8>> {
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let from = around.start.max(at.start.saturating_sub(SHOWN_BYTES));
+    let until = around.end.min(at.end + SHOWN_BYTES);
+    let start = match old[from..at.start].iter().rposition(is_break) {
+        Some(found) => from + found + 1,
+        None => (from == around.start).then_some(from)?,
+    };
+    let end = match old[at.end..until].iter().position(is_break) {
+        Some(found) => at.end + found,
+        None => (until == around.end).then_some(until)?,
+    };
+    let (mut text, mut done) = (Vec::new(), start);
+    for splice in plan.splices().skip_while(|splice| splice.at.start < at.start) {
+        if splice.at.end > at.end {
+            break;
+        }
+        text.extend_from_slice(&old[done..splice.at.start]);
+        text.extend_from_slice(&splice.text);
+        done = splice.at.end;
+    }
+    text.extend_from_slice(&old[done..end]);
+    Some(text)
 }
 
 fn told_ranges(ranges: &[Lines]) -> String {
-    let one = |Lines { first, last, is_removed }: &Lines| match (first == last, is_removed) {
+    let one = |Lines { first, last, is_removed, .. }: &Lines| match (first == last, is_removed) {
         (true, true) => format!("{first} (removed)"),
         (true, false) => first.to_string(),
         (false, _) => format!("{first}-{last}"),

@@ -5,6 +5,7 @@ pub(super) mod edit;
 pub(super) mod files;
 pub(super) mod grep;
 pub(super) mod read;
+pub(super) mod replace;
 pub(super) mod undo;
 
 mod change_id;

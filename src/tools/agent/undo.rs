@@ -79,7 +79,7 @@ impl Call for Undo {
             [] => format!("{verb}: c{number}."),
             _ => format!("{verb}: c{number}. {}", changed::summary(&job.told, self.dry_run)),
         };
-        Ok(changed::told(summary, job, self.limit))
+        Ok(changed::told(summary, job, self.limit, &[]))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Count, Keyword, Later, Line, List, Request, StartLine, Takes, Text, Value, arguments};
 use crate::tools::arguments::Argument;
-use crate::tools::{Call, LineBase, OutputKinds, ParseOptions, Reply, ToolNames, with_first};
+use crate::tools::{Call, Handles, LineBase, OutputKinds, ParseOptions, Reply, ToolNames, with_first};
 use engine::Workspace;
 use folder::{Control, Error, FilePath, FolderPaths, NamePolicy, Result};
 use journal::Author;
@@ -50,8 +50,9 @@ impl Keyword for Sort {
 fn options(base: LineBase, names: NamePolicy, folders: &FolderPaths) -> ParseOptions<'_> {
     let offered = ToolNames::default();
     static AUTHOR: LazyLock<Arc<Author>> = LazyLock::new(Arc::default);
-    let (paths, limit, create_if_missing, author) = (false, None.into(), true, &*AUTHOR);
-    ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author }
+    static HANDLES: LazyLock<Arc<Handles>> = LazyLock::new(Arc::default);
+    let (paths, limit, create_if_missing, author, handles) = (false, None.into(), true, &*AUTHOR, &*HANDLES);
+    ParseOptions { base, names, paths, folders, limit, create_if_missing, offered, author, handles }
 }
 
 pub(crate) fn read<T: Argument>(json: &str, base: LineBase) -> Result<T> {
@@ -269,6 +270,7 @@ fn what_a_tool_takes_is_parsed_and_described() {
         create_if_missing: true,
         offered: ToolNames::default(),
         author: &Arc::default(),
+        handles: &Arc::default(),
     };
     assert!(takes.parse(r#"{"name":"f"}"#, options).is_ok_and(|call| call.file().is_none()));
     assert!(takes.parse("{}", options).is_err());

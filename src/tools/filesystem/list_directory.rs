@@ -90,6 +90,7 @@ mod tests {
             create_if_missing: true,
             offered: ToolNames::default(),
             author: &std::sync::Arc::default(),
+            handles: &std::sync::Arc::default(),
         };
         for tool in [&TOOL, &list_directory_with_sizes::TOOL, &directory_tree::TOOL] {
             let call = tool.parse(r#"{"path":"."}"#, options).unwrap();

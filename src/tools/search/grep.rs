@@ -5,10 +5,12 @@ use std::time::Instant;
 use serde_json::json;
 
 use self::content::LineForm;
+pub(in crate::tools) use self::hints::{Fruitless, hints};
 use self::place::Place;
 use self::run::Run;
-use self::scope::Scope;
-use self::wanted_files::{Chosen, Globs};
+pub(in crate::tools) use self::scope::Scope;
+pub(in crate::tools) use self::searched::balance;
+pub(in crate::tools) use self::wanted_files::{Chosen, Globs, WantedFiles};
 use crate::tools::arguments::{Count, Field, Keyword, Natural, Request, Takes, UpTo, arguments};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::filesystem::CONTENT;
