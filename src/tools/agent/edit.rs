@@ -69,11 +69,21 @@ impl Argument for Edits {
     }
 
     fn read(value: &Value) -> Result<Edits> {
-        match is_object(value.json()) {
-            true => Ok(Edits(vec![OneEdit::read(value)?])),
-            false => EditList::read(value).map(|list| Edits(list.0)),
+        if is_object(value.json()) {
+            return Ok(Edits(vec![OneEdit::read(value)?]));
         }
+        if value.string().is_ok_and(|text| is_patch(&text)) {
+            let problem = "it is a patch; give it as patch, in place of edits".into();
+            return Err(Error::InvalidArguments { at: "edits".into(), problem });
+        }
+        EditList::read(value).map(|list| Edits(list.0))
     }
+}
+
+/// Whether a text looks like a patch.
+fn is_patch(text: &str) -> bool {
+    let text = text.trim_start().trim_start_matches("```diff").trim_start();
+    ["--- ", "diff --git ", "*** Begin Patch", "@@ "].iter().any(|start| text.starts_with(start))
 }
 
 /// A parsed call.
@@ -200,13 +210,28 @@ impl Call for Edit {
                     let Planned { path, encoding, .. } = &self.edits[number];
                     (path.sent(), encoding.unwrap_or_default(), self.is_after_others(number))
                 };
-                refused(errors, (self.edits.len(), self.is_patch), self.guide, edit)
+                let errors =
+                    errors.into_iter().map(|(number, error)| (number, self.in_its_words(number, error)));
+                refused(errors.collect(), (self.edits.len(), self.is_patch), self.guide, edit)
             }
         }
     }
 }
 
 impl Edit {
+    /// The error of an edit in the names of its arguments.
+    fn in_its_words(&self, number: usize, error: Error) -> Error {
+        match (&error, &self.edits[number].kind) {
+            (Error::Exists { name, .. }, Kind::Content { create_only: true, .. }) if !self.is_patch => {
+                let problem = format!(
+                    "'{name}' exists already; leave create_only out to replace its content, or give another path"
+                );
+                Error::InvalidArguments { at: "create_only".into(), problem }
+            }
+            _ => error,
+        }
+    }
+
     /// Whether edits before the one of this number change the text of the same file.
     fn is_after_others(&self, number: usize) -> bool {
         let mut path = &self.edits[number].path;

@@ -1,4 +1,4 @@
-//! Lines as one argument: `"120-180"`, `"7"` or 7, counted from the first line of the interface. For reads also `"120-"` and `[120, 180]`.
+//! Lines as one argument: `"120-180"`, `[120, 180]`, `"7"` or 7, counted from the first line of the interface. For reads also `"120-"`.
 
 use crate::tools::arguments::{Argument, Line, Value};
 use engine::LineRange;
@@ -27,16 +27,32 @@ impl Argument for Span {
     }
 
     fn read(value: &Value) -> Result<Span> {
-        if !value.json().starts_with('"') {
-            let Line(line) = Line::read(value)?;
-            return Ok(Span { first: line, last: line });
+        match pair(value) {
+            Some([first, last]) => span(first, last, value),
+            None => of_text(value, EXPECTED),
         }
-        let text = value.string()?;
-        let (first, last) = ends(&text);
-        match (number(first), number(last)) {
-            (Some(first), Some(last)) => span(first, last, value),
-            _ => Err(value.wrong(EXPECTED)),
-        }
+    }
+}
+
+/// Lines as a pair of numbers.
+fn pair(value: &Value) -> Option<[u64; 2]> {
+    let mut pair = Vec::new();
+    let all = value.items("", |_, item| {
+        pair.push(item.json().parse().map_err(|_| item.wrong(EXPECTED))?);
+        Ok(())
+    });
+    all.ok().and_then(|()| pair.try_into().ok())
+}
+
+fn of_text(value: &Value, expected: &str) -> Result<Span> {
+    if let Ok(line) = value.json().parse() {
+        return span(line, line, value);
+    }
+    let text = value.string().map_err(|_| value.wrong(expected))?;
+    let (first, last) = ends(&text);
+    match (number(first), number(last)) {
+        (Some(first), Some(last)) => span(first, last, value),
+        _ => Err(value.wrong(expected)),
     }
 }
 
@@ -63,7 +79,7 @@ fn span(first: u64, last: u64, value: &Value) -> Result<Span> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReadSpan(pub(super) LineRange);
 
-const EXPECTED_OF_READ: &str = "lines such as \"120-180\", \"120-\" or \"120\"";
+const EXPECTED_OF_READ: &str = "lines such as \"120-180\", \"120-\" or \"120\"; the last ones by tail";
 
 impl Argument for ReadSpan {
     fn expected() -> String {
@@ -79,33 +95,26 @@ impl Argument for ReadSpan {
     }
 
     fn read(value: &Value) -> Result<ReadSpan> {
-        let of = |Span { first, last }: Span| LineRange { start: Some(first), end: Some(last) };
-        let mut pair = Vec::new();
-        let is_array = value.items("", |_, item| {
-            pair.push(item.json().parse::<i64>().map_err(|_| value.wrong(EXPECTED_OF_READ))?);
-            Ok(())
-        });
-        if is_array.is_ok() {
-            let first = pair.first().and_then(|first| u64::try_from(*first).ok());
-            return match (first, pair.get(1)) {
-                (Some(first), None | Some(-1)) => {
-                    Ok(ReadSpan(LineRange { end: None, ..of(span(first, first, value)?) }))
-                }
-                (Some(first), Some(&last)) if pair.len() == 2 => {
-                    let last = u64::try_from(last).map_err(|_| value.wrong(EXPECTED_OF_READ))?;
-                    Ok(ReadSpan(of(span(first, last, value)?)))
-                }
-                _ => Err(value.wrong(EXPECTED_OF_READ)),
-            };
+        let to_end = |first: u64| {
+            let Span { first, .. } = span(first, first, value)?;
+            Ok(ReadSpan(LineRange { start: Some(first), end: None }))
+        };
+        let json: String = value.json().chars().filter(|c| !c.is_ascii_whitespace()).collect();
+        if let Some(first) =
+            json.trim_matches('"').strip_prefix('[').and_then(|rest| rest.strip_suffix(",-1]"))
+        {
+            return to_end(first.parse().map_err(|_| value.wrong(EXPECTED_OF_READ))?);
         }
         let text = value.string().unwrap_or_default();
-        match ends(&text) {
-            (first, last) if last.trim().is_empty() && !text.is_empty() => {
-                let first = number(first).ok_or_else(|| value.wrong(EXPECTED_OF_READ))?;
-                Ok(ReadSpan(LineRange { end: None, ..of(span(first, first, value)?) }))
-            }
-            _ => Span::read(value).map(|span| ReadSpan(of(span))),
+        let (first, last) = ends(&text);
+        if last.trim().is_empty() && !text.is_empty() {
+            return to_end(number(first).ok_or_else(|| value.wrong(EXPECTED_OF_READ))?);
         }
+        let Span { first, last } = match pair(value) {
+            Some([first, last]) => span(first, last, value),
+            None => of_text(value, EXPECTED_OF_READ),
+        }?;
+        Ok(ReadSpan(LineRange { start: Some(first), end: Some(last) }))
     }
 }
 
@@ -118,9 +127,15 @@ mod tests {
     #[test]
     fn lines_are_taken_in_the_usual_forms_and_nothing_else() {
         let read = |json: &str| read::<Span>(json, LineBase::One);
-        for (json, first, last) in
-            [("\"12-14\"", 11, 13), ("7", 6, 6), ("\"7\"", 6, 6), ("\"L3-L5\"", 2, 4), ("\" 1 : 2 \"", 0, 1)]
-        {
+        for (json, first, last) in [
+            ("\"12-14\"", 11, 13),
+            ("7", 6, 6),
+            ("\"7\"", 6, 6),
+            ("\"L3-L5\"", 2, 4),
+            ("\" 1 : 2 \"", 0, 1),
+            ("[3, 5]", 2, 4),
+            ("\"[3, 5]\"", 2, 4),
+        ] {
             assert_eq!(read(json).unwrap(), Span { first, last }, "{json}");
         }
         for json in ["\"0-3\"", "\"5-3\"", "\"a\"", "\"3-\"", "\"1-2-3\"", "\"2,4\"", "true", "-4"] {
