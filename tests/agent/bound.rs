@@ -20,70 +20,74 @@ fn tokens(text: &str) -> usize {
 }
 
 /// Numbers without an order.
-fn random() -> impl FnMut(u64) -> u64 {
-    let mut state = 7_u64;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
+struct Random(u64);
+
+impl Random {
+    /// So many of these characters.
+    fn of(&mut self, chars: &str, count: usize) -> String {
+        let chars: Vec<char> = chars.chars().collect();
+        let mut next = || {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            chars[(self.0 >> 33) as usize % chars.len()]
+        };
+        (0..count).map(|_| next()).collect()
     }
 }
 
-/// Texts of many kinds, of some 40 KB each.
+/// Some 40 KB of such lines.
+fn lines(line: impl Fn(&mut Random) -> String) -> String {
+    let (mut random, mut text) = (Random(7), String::new());
+    while text.len() < 40_000 {
+        text.push_str(&line(&mut random));
+        text.push('\n');
+    }
+    text
+}
+
+/// Texts of many kinds.
 fn texts() -> Vec<(&'static str, String)> {
-    let mut random = random();
-    let mut of = |chars: &str, count: usize| -> String {
-        let chars: Vec<char> = chars.chars().collect();
-        (0..count).map(|_| chars[random(chars.len() as u64) as usize]).collect()
-    };
-    let mut lines = |line: &mut dyn FnMut(&mut dyn FnMut(&str, usize) -> String) -> String| -> String {
-        let mut text = String::new();
-        while text.len() < 40_000 {
-            text.push_str(&line(&mut of));
-            text.push('\n');
-        }
-        text
-    };
     vec![
         (
             "code.rs",
-            lines(&mut |of| {
+            lines(|some| {
                 format!(
                     "    let {} = self.{}({}, {});",
-                    of("abc", 3),
-                    of("xyz", 4),
-                    of("ab", 1),
-                    of("019", 3)
+                    some.of("abc", 3),
+                    some.of("xyz", 4),
+                    some.of("ab", 1),
+                    some.of("019", 3)
                 )
             }),
         ),
         (
             "prose.txt",
-            lines(&mut |_| {
-                "The server keeps an index of the lines of each file that was read before.".into()
-            }),
+            lines(|_| "The server keeps an index of the lines of each file that was read before.".into()),
         ),
-        ("hex", lines(&mut |of| of("0123456789abcdef", 64))),
+        ("hex", lines(|some| some.of("0123456789abcdef", 64))),
         (
             "base64",
-            lines(&mut |of| of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76)),
+            lines(|some| some.of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76)),
         ),
-        ("emoji", lines(&mut |of| of("😀😂🥳🚀🔥🎉✨💡🐛📝✅👍🤔😎🙂😍", 20))),
-        ("chinese", lines(&mut |of| of("服务器为每个已经读取的文件保存行索引如果时间用完或者回答太长", 30))),
+        ("emoji", lines(|some| some.of("😀😂🥳🚀🔥🎉✨💡🐛📝✅👍🤔😎🙂😍", 20))),
+        (
+            "chinese",
+            lines(|some| some.of("服务器为每个已经读取的文件保存行索引如果时间用完或者回答太长", 30)),
+        ),
         (
             "cyrillic",
-            lines(&mut |_| "Сервер хранит указатель строк для каждого файла, который был прочитан.".into()),
+            lines(|_| "Сервер хранит указатель строк для каждого файла, который был прочитан.".into()),
         ),
-        ("blanks", lines(&mut |of| format!("{}x", of(" ", 60)))),
-        ("min.js", lines(&mut |of| of("abcdef(){};,=!?:.[]", 64)).replace('\n', ";")),
+        ("blanks", lines(|some| format!("{}x", some.of(" ", 60)))),
+        ("min.js", lines(|some| some.of("abcdef(){};,=!?:.[]", 64)).replace('\n', ";")),
         (
             "crlf.csv",
-            lines(&mut |of| {
+            lines(|some| {
                 format!(
                     "{},{}.{},2026-11-{}\r",
-                    of("0123456789", 4),
-                    of("0123456789", 3),
-                    of("0123456789", 2),
-                    of("12", 2)
+                    some.of("0123456789", 4),
+                    some.of("0123456789", 3),
+                    some.of("0123456789", 2),
+                    some.of("12", 2)
                 )
             }),
         ),

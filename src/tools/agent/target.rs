@@ -119,7 +119,7 @@ impl Target {
     pub(super) fn meant<'t>(&'t self, workspace: &Workspace, files: &mut Vec<Meant<'t>>) {
         let is_there = |path: &FilePath| workspace.info(path).is_ok();
         let own = Meant { sent: &self.sent, path: self.path.as_ref(), lines: self.lines, has_lines: false };
-        if self.path.as_ref().is_ok_and(is_there) {
+        if !switches::is_off("read-own-name") && self.path.as_ref().is_ok_and(is_there) {
             files.push(own);
         } else if let Some((bare, lines)) =
             self.bare.as_ref().filter(|(bare, _)| self.parts.is_empty() || is_there(bare))

@@ -32,6 +32,7 @@ mod run;
 mod scope;
 mod searched;
 mod started;
+mod tally;
 mod wanted_files;
 
 pub(crate) static TOOL: Tool = Tool {
@@ -136,6 +137,7 @@ arguments! {
         case_sensitive: Option<bool>,
         /// true is the same as output_mode: files_with_matches
         names_only: Option<bool>,
+        tally: Option<Natural>,
     }
 }
 
@@ -159,6 +161,8 @@ struct Grep {
     place: Option<Place>,
     cursor: Option<Cursor>,
     sort: Sort,
+    /// The group of the pattern whose texts are counted, if that is wanted; 0: the match.
+    tally: Option<u64>,
     limit: AnswerLimit,
 }
 
@@ -240,6 +244,7 @@ impl GrepArguments {
             place,
             cursor: self.cursor,
             sort,
+            tally: self.tally.map(|group| group.0),
             limit: options.limit,
         }))
     }
@@ -275,7 +280,9 @@ impl GrepArguments {
                 put(name, json!(value));
             }
         }
-        self.offset.iter().for_each(|offset| put("offset", json!(offset.0)));
+        for (name, value) in [("offset", self.offset), ("tally", self.tally)] {
+            value.iter().for_each(|value| put(name, json!(value.0)));
+        }
         for (name, value) in [("head_limit", self.head_limit), ("max_columns", self.max_columns)] {
             value.iter().for_each(|value| put(name, json!(value.0)));
         }
@@ -320,11 +327,12 @@ impl Call for Grep {
         let wanted_files = self.scope.files()?;
         let wants = &wanted_files;
         let run = Run { grep: self, workspace, pattern: &pattern, wants, control, started: Instant::now() };
-        let reply = match (self.mode, self.sort) {
-            (OutputMode::Content, Sort::Path) => run.content(wanted),
-            (OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),
-            (_, Sort::Path) => run.files_by_path(wanted),
-            (_, Sort::Modified) => run.files_by_time(wanted),
+        let reply = match (self.tally, self.mode, self.sort) {
+            (Some(group), ..) => run.tally(group, wanted),
+            (None, OutputMode::Content, Sort::Path) => run.content(wanted),
+            (None, OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),
+            (None, _, Sort::Path) => run.files_by_path(wanted),
+            (None, _, Sort::Modified) => run.files_by_time(wanted),
         };
         match reply {
             Err(error @ Error::NotFound { .. }) => {

@@ -269,7 +269,7 @@ impl<'p> Content<'p> {
     fn begin_file(&mut self, lines: &mut FileText) {
         if std::mem::take(&mut lines.is_new) {
             // Numbers tell the lines of a file from the path of the next one.
-            if !self.text.is_empty() && !(self.form.is_spaced && self.form.numbers) {
+            if !(self.text.is_empty() || self.form.is_spaced && self.form.numbers) {
                 self.text.push('\n');
             }
             self.text.push_str(lines.path);

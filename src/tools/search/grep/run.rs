@@ -268,10 +268,8 @@ impl<'r> Run<'r> {
         let next = stuck.as_ref().map_or(next, |stuck| stuck.next.clone());
         let is_stuck = stuck.is_some() && next.is_none();
         notes.extend(stuck.map(|stuck| stuck.note));
-        if searched.counts.hits == 0 && searched.stop.is_none() && !has_more && self.grep.cursor.is_none() {
-            let Run { grep, workspace, wants, control, started, .. } = self;
-            let scope = &grep.scope;
-            notes.extend(hints(Fruitless { scope, workspace, wants, control, started }, searched));
+        if !has_more && self.grep.cursor.is_none() {
+            notes.extend(self.hints(searched));
         }
         // Files that were not searched may be newer than all that were: only by path, a search can go on.
         let is_partial_by_time = self.grep.sort == Sort::Modified && searched.stop == Some(SearchStop::Time);
@@ -298,7 +296,21 @@ impl<'r> Run<'r> {
         list.reply(wanted, unit, call, Some(&notes.join("\n")))
     }
 
-    fn search(self, keep: usize, place: Option<&Place>, receiver: &mut Receiver) -> Result<Searched> {
+    /// What to try if nothing was found.
+    pub(super) fn hints(self, searched: &Searched) -> Vec<String> {
+        if searched.counts.hits > 0 || searched.stop.is_some() {
+            return Vec::new();
+        }
+        let Run { grep, workspace, wants, control, started, .. } = self;
+        hints(Fruitless { scope: &grep.scope, workspace, wants, control, started }, searched)
+    }
+
+    pub(super) fn search(
+        self,
+        keep: usize,
+        place: Option<&Place>,
+        receiver: &mut Receiver,
+    ) -> Result<Searched> {
         let wants =
             |path: &Path, from_start: &Path, is_folder: bool| self.wants.wants(path, from_start, is_folder);
         let after = place.map(Place::as_searched);
