@@ -365,7 +365,7 @@ def read_right(files, text):
 
 
 def before_last(files, text):
-    """The change before is taken back: the caller knows the files that it had."""
+    """The change before the last job is taken back: the caller knows the files that it had."""
     return True, None
 
 

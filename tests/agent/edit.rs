@@ -47,10 +47,8 @@ fn each_edit_that_does_not_fit_is_explained_and_nothing_is_changed() {
     );
     for part in [
         "Nothing was changed: 4 of 6 edits do not fit, the others fit.",
-        "Edit 1 of 6 failed: Could not find exact text in a.",
-        "Line 2: two",
-        "Edit 3 of 6 failed: Expected 1 occurrence but found 2 in b.",
-        "Update count to 2, or set all",
+        "Edit 1 of 6 failed: Could not find exact text in a.\nSimilar (66%):\n2: two\n",
+        "Edit 3 of 6 failed: Expected 1 occurrence but found 2 in b. Give old with more of the text around, all, or count 2:\n1: x\n2: x\n",
         "Edit 4 of 6: File 'c' not found",
         "Edit 5 of 6: Line 7 out of range",
     ] {

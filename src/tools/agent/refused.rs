@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::tools::exact::{self, EditNames};
-use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
+use crate::tools::{ErrorText, Guide, Reply};
 use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
@@ -40,11 +40,8 @@ pub(super) fn refused<'e>(
         let error = match error {
             Error::Unmatched(mut unmatched) => {
                 (unmatched.edit, unmatched.edits) = (number, edits);
-                let error = Error::Unmatched(unmatched);
-                let wanted = OutputKinds { text: true, data: false };
-                let told = exact::explain(path, edits, error, wanted, (guide, encoding, &NAMES))?;
-                text.push_str(&told.text);
-                told.failure
+                text.push_str(&exact::explain_briefly(path, &unmatched, (guide, encoding, &NAMES)));
+                Some(Arc::new(Error::Unmatched(unmatched)))
             }
             Error::InvalidArguments { at, problem } => {
                 let at = if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };

@@ -2,6 +2,7 @@
 //!
 //! Parses and runs the call. The replies are in [`success`], [`error`] and [`no_match`].
 
+mod brief;
 mod data;
 mod error;
 mod failure_text;
@@ -24,7 +25,7 @@ use text::diff::{Diff, unified};
 use text::encoded_edit::InParts;
 use text::encoding::{Encoding, EncodingChoice};
 use text::omission::omission;
-use text::text_edit::{TextEdit, TextEdits, TextLimits, plan as plan_text_edits};
+use text::text_edit::{TextEdit, TextEdits, TextLimits, Unmatched, plan as plan_text_edits};
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
@@ -293,14 +294,27 @@ pub(super) fn explain(
     wanted: OutputKinds,
     (guide, encoding, names): (Guide, EncodingChoice, &'static EditNames),
 ) -> Result<Reply> {
-    // The text is read in the encoding in which it was searched.
     let encoding = match &error {
-        Error::Unmatched(unmatched) if encoding == EncodingChoice::default() => {
-            unmatched.encoding.map_or(encoding, EncodingChoice::Is)
-        }
+        Error::Unmatched(unmatched) => searched_in(unmatched, encoding),
         _ => encoding,
     };
     error::reply(path, edits, error, wanted, (guide, encoding, names))
+}
+
+/// Why a text was not found as often as it must be, in few words, with the names of the tool called.
+pub(super) fn explain_briefly(
+    path: &str,
+    unmatched: &Unmatched,
+    (guide, encoding, names): (Guide, EncodingChoice, &'static EditNames),
+) -> String {
+    let (encoding, reader) = (searched_in(unmatched, encoding), guide.line_reader(names.reader));
+    brief::explain(path, unmatched, format::Reading { names, base: guide.base, encoding, reader })
+}
+
+/// The encoding in which a text is read: that in which it was searched.
+fn searched_in(unmatched: &Unmatched, asked: EncodingChoice) -> EncodingChoice {
+    let is_open = asked == EncodingChoice::default();
+    unmatched.encoding.filter(|_| is_open).map_or(asked, EncodingChoice::Is)
 }
 
 /// The result of a call, or of a dry run.

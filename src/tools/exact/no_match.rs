@@ -83,7 +83,7 @@ pub(super) fn no_match(
 }
 
 /// What a line such as `# ... existing code ...` stands for.
-fn tell_placeholder(text: &mut String, placeholder: &Placeholder, reading: Reading) {
+pub(super) fn tell_placeholder(text: &mut String, placeholder: &Placeholder, reading: Reading) {
     let Placeholder { line, before, after } = placeholder;
     let (line, old) = (start_of_line(line), reading.names.old_text);
     // A write to a String cannot fail.
@@ -226,7 +226,7 @@ fn fixes(old_text: &str, miss: &Diagnosis, reading: Reading) -> Vec<SuggestedFix
 }
 
 /// What to say of the line breaks at the ends of an old_text, if no passage explains them.
-fn breaks_around(old_text: &str, miss: &Diagnosis) -> Option<&'static str> {
+pub(super) fn breaks_around(old_text: &str, miss: &Diagnosis) -> Option<&'static str> {
     let is_explained = |similar: &Similar| matches!(similar.mistake, Some(InputError::BlanksAround { .. }));
     if old_text.trim().is_empty() || miss.similar.first().is_some_and(is_explained) {
         return None;
