@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::serve;
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Http, Mcp, Stdio};
 use crate::trees::{make, next_of, put};
 
 fn project() -> Folder {
@@ -209,4 +209,36 @@ fn several_folders_are_shown_with_absolute_paths() {
         next = next_of(&page);
     }
     assert_eq!(paths, entries(&text));
+}
+
+#[test]
+fn a_served_folder_that_is_gone_hides_no_other() {
+    let (one, other) = (project(), Folder::new());
+    let gone = other.path().join("gone");
+    std::fs::create_dir(&gone).expect("a folder");
+    let server = serve(&one, &[&format!("--dir={}", gone.display())]);
+    std::fs::remove_dir(&gone).expect("removed");
+    let result = server.tool("files", json!({}));
+    let text = result.texts.join("\n");
+    assert!(!result.is_error && text.contains("src/: engine/ main.rs"), "{text}");
+    assert!(
+        text.contains("1 folder that cannot be read") || text.contains("[Gone, and not looked in"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_tree_over_http_is_the_same() {
+    let folder = project();
+    let server = Http::start(&folder, &["--tools=agent"]);
+    server.begin("2025-06-18");
+    for (tool, arguments) in [
+        ("files", json!({})),
+        ("files", json!({ "pattern": "src" })),
+        ("grep", json!({ "pattern": "x" })),
+        ("read", json!({ "paths": ["README.md", "src/main.rs:1"] })),
+    ] {
+        let over_stdio = serve(&folder, &[]).ok(tool, arguments.clone());
+        assert_eq!(server.ok(tool, arguments.clone()), over_stdio, "{tool} {arguments}");
+    }
 }

@@ -63,7 +63,9 @@ impl<const LIST: bool> Argument for Targets<LIST> {
     fn read(value: &Value) -> Result<Self> {
         let is_array = value.json().starts_with('[') || value.items("", |_, _| Ok(())).is_ok();
         if !is_array {
-            return Ok(Targets(vec![Target::read(value)?]));
+            let target = Target::read(value)?;
+            let parts = if LIST { parts(&target.sent, value.options()) } else { Vec::new() };
+            return Ok(Targets(vec![Target { parts, ..target }]));
         }
         let mut targets = Vec::new();
         value.items(&Self::expected(), |_, item| {
@@ -87,16 +89,7 @@ impl Target {
             let lines = lines.map(|lines| lines.0).or((!range.is_whole()).then_some(range));
             return Ok(Target { lines, ..Target::parse(path, value.options()) });
         }
-        let sent = value.string()?;
-        let parts: Vec<&str> =
-            sent.split([',', '\n', ' ']).map(str::trim).filter(|part| !part.is_empty()).collect();
-        let parts = match parts.len() {
-            2..=MAX_FILES => {
-                parts.into_iter().map(|part| Target::parse(part.into(), value.options())).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Target { parts, ..Target::parse(sent, value.options()) })
+        Ok(Target::parse(value.string()?, value.options()))
     }
 
     fn parse(sent: String, options: ParseOptions) -> Target {
@@ -108,11 +101,14 @@ impl Target {
         Target { sent, path, bare, parts: Vec::new(), lines: None }
     }
 
+    /// The paths that it may mean as one.
+    fn own_paths(&self) -> impl Iterator<Item = &FilePath> {
+        self.path.iter().chain(self.bare.iter().map(|bare| &bare.0))
+    }
+
     /// The paths that it may mean.
     pub(super) fn paths(&self) -> impl Iterator<Item = &FilePath> {
-        let parts =
-            self.parts.iter().flat_map(|part| part.path.iter().chain(part.bare.iter().map(|bare| &bare.0)));
-        self.path.iter().chain(self.bare.iter().map(|bare| &bare.0)).chain(parts)
+        self.own_paths().chain(self.parts.iter().flat_map(Target::own_paths))
     }
 
     /// The files that it means: that of the very name, else that without lines, else several.
@@ -121,16 +117,21 @@ impl Target {
         let own = Meant { sent: &self.sent, path: self.path.as_ref(), lines: self.lines, has_lines: false };
         if !switches::is_off("read-own-name") && self.path.as_ref().is_ok_and(is_there) {
             files.push(own);
-        } else if let Some((bare, lines)) =
-            self.bare.as_ref().filter(|(bare, _)| self.parts.is_empty() || is_there(bare))
-        {
-            files.push(Meant { path: Ok(bare), lines: Some(*lines), has_lines: true, ..own });
-        } else if self.parts.is_empty() {
-            files.push(own);
-        } else {
+        } else if self.parts.iter().any(|part| part.own_paths().any(is_there)) {
             self.parts.iter().for_each(|part| part.meant(workspace, files));
+        } else if let Some((bare, lines)) = &self.bare {
+            files.push(Meant { path: Ok(bare), lines: Some(*lines), has_lines: true, ..own });
+        } else {
+            files.push(own);
         }
     }
+}
+
+/// The paths in a text, between commas, blanks or line breaks: none if there is only one.
+fn parts(text: &str, options: ParseOptions) -> Vec<Target> {
+    let parts = text.split([',', '\n', ' ']).filter(|part| !part.is_empty());
+    let parts: Vec<Target> = parts.map(|part| Target::parse(part.into(), options)).collect();
+    if (2..=MAX_FILES).contains(&parts.len()) { parts } else { Vec::new() }
 }
 
 /// The lines that a path carries, as the engine counts them.

@@ -4,12 +4,14 @@
 
 use serde_json::json;
 
-use crate::tools::balance::{Balance, several};
+use crate::tools::balance::{Balance, Reason, several};
 use crate::tools::cursor::{Cursor, call_key};
 use crate::tools::limited::{LimitedText, cursor_len};
 use crate::tools::near::{Advised, GlobInPath};
 use crate::tools::search::glob::state_around;
-use crate::tools::walking::{Listed, Met, NO_PROGRESS, Start, TIME, kept, path_kept, starts};
+use crate::tools::walking::{
+    Listed, Met, NO_PROGRESS, Reached, Start, TIME, kept, path_kept, shown_line, starts,
+};
 use crate::tools::{AnswerLimit, Call, OutputKinds, Reply, memory, wrong_cursor};
 use engine::Workspace;
 use folder::{Control, EntryKind, Error, FilePath, Passed, Result, Walk, WalkOptions, passed};
@@ -217,19 +219,17 @@ impl Walked<'_> {
         let mut counted = Counted::default();
         let depth = self.tree.depth.map_or(usize::MAX, |depth| usize::try_from(depth).unwrap_or(usize::MAX));
         for start in self.starts {
-            let reached = self.listed(start).walk(
-                self.tree.options(depth),
-                None,
-                &|_| false,
-                self.control,
-                |walk, met| {
-                    counted.entries += 1;
-                    counted.levels = counted.levels.max(met.level);
-                    counted.behind +=
-                        u64::from(after.is_none_or(|after| is_behind(after, start, walk, &met)));
-                    false
-                },
-            )?;
+            let meet = |walk: &Walk, met: Met| {
+                counted.entries += 1;
+                counted.levels = counted.levels.max(met.level);
+                counted.behind += u64::from(after.is_none_or(|after| is_behind(after, start, walk, &met)));
+                false
+            };
+            let walked = self.walk(start, depth, None, meet)?;
+            let Some(reached) = walked else {
+                counted.balance.add(Reason::UnreadableFolders, 1);
+                continue;
+            };
             counted.balance.add_walk(&reached.left_out);
             counted.is_late |= reached.is_late;
         }
@@ -258,17 +258,32 @@ impl Walked<'_> {
                 }
                 false
             };
-            let options = self.tree.options(level);
-            let reached = self.listed(start).walk(options, from, &|_| false, self.control, meet)?;
-            if reached.is_late {
+            let walked = self.walk(start, level, from, meet)?;
+            if walked.is_some_and(|reached| reached.is_late) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn listed<'l>(&'l self, start: &'l Start) -> Listed<'l> {
-        Listed { workspace: self.workspace, tool: self.tree.tool, folder: &start.folder, arguments: "" }
+    /// Walks through one of the folders, down to a depth. `None`: it is one of several served folders, and cannot be read.
+    fn walk(
+        &self,
+        start: &Start,
+        depth: usize,
+        after: Option<&[u8]>,
+        meet: impl FnMut(&Walk, Met) -> bool,
+    ) -> Result<Option<Reached>> {
+        let Walked { tree, workspace, control, starts } = *self;
+        let listed = Listed { workspace, tool: tree.tool, folder: &start.folder, arguments: "" };
+        match listed.walk(tree.options(depth), after, &|_| false, control, meet) {
+            Err(Error::OneFolderGone { .. } | Error::PermissionDenied { .. } | Error::KeptByGit { .. })
+                if starts.len() > 1 =>
+            {
+                Ok(None)
+            }
+            reached => reached.map(Some),
+        }
     }
 }
 
@@ -318,7 +333,7 @@ impl Lines {
             true => String::new(),
             false => format!("{}:", quoted(&folder_line(start, &below[..parent]))),
         };
-        let name = crate::tools::walking::shown_line(&below[parent..]);
+        let name = shown_line(&below[parent..]);
         let slash = if met.kind == EntryKind::Folder { "/" } else { "" };
         let name = quoted(&format!("{name}{slash}"));
         let path = [start.before.as_bytes(), below].concat();
