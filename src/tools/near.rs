@@ -217,6 +217,11 @@ impl GlobInPath {
         Ok(None)
     }
 
+    /// The first path that matches.
+    pub(super) fn example(&self) -> Option<&str> {
+        self.found.first.as_deref()
+    }
+
     /// The error for the argument `path`, and what to pass instead.
     pub(super) fn error(&self, instead: impl Display) -> Error {
         let problem = format!(

@@ -123,6 +123,10 @@ fn a_folder_and_a_missing_file_say_which_call_is_next() {
     for (path, part) in [
         ("src", r#"See what is in it with files {"path":"src"}."#),
         ("src/mian.rs:3", "Files with a similar name: src/main.rs"),
+        (
+            "src/*.rs",
+            r#"it is a glob, where the path of one file or folder is expected; 1 file matches with files {"path":"src","pattern":"./*.rs"}, such as src/main.rs"#,
+        ),
         ("docs/none", "Use files "),
     ] {
         let answer = server.tool("read", json!({ "path": path }));

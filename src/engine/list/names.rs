@@ -119,9 +119,15 @@ pub(crate) fn similar_names(
         // A hidden name is like hidden ones only.
         .filter(|other| other.starts_with('.') == name.starts_with('.'))
         .filter(|other| admits(other, names) && !is_in_git(Path::new(other)))
-        .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
+        .map(|other| (likeness(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();
     scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// How alike two names are, from 0 to 1. Names of three characters and more that one slip of a finger makes equal are alike enough.
+fn likeness(name: &str, other: &str) -> f64 {
+    let is_slip = name.chars().count() > 2 && strsim::damerau_levenshtein(name, other) <= 1;
+    strsim::jaro_winkler(name, other).max(if is_slip { SIMILAR_ENOUGH } else { 0.0 })
 }

@@ -6,12 +6,13 @@ use super::span::ReadSpan;
 use super::target::{Meant, Target, Targets};
 use crate::tools::arguments::{Count, Line, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
+use crate::tools::near::{Advised, GlobInPath};
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::texts_call::{TextsCall, TextsForm, WantedFile, wrong_path};
 use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
 use engine::{LineRange, TextPart, Workspace};
-use folder::{Control, Error, FilePath, Result};
+use folder::{Control, Error, FilePath, Result, WalkOptions};
 use text::encoding::EncodingChoice;
 
 pub(crate) static TOOL: Tool = Tool {
@@ -170,7 +171,12 @@ impl Call for Read {
             let path = file.path.map_err(wrong_path)?;
             let (base, limit, cursor) = (self.guide.base, self.limit, self.cursor.as_ref());
             let call = PageCall { path, wanted: self.wanted(file)?, cursor, base, limit };
-            return call.reply(workspace, wanted, control);
+            return match call.reply(workspace, wanted, control) {
+                Err(error @ Error::NotFound { .. }) => {
+                    Err(self.glob_in_path(path, workspace, control)?.unwrap_or(error))
+                }
+                reply => reply,
+            };
         }
         let files = files.iter().map(|file| self.wanted_file(file)).collect::<Result<Vec<_>>>()?;
         let (others, guide, limit) = (&self.others, self.guide, self.limit);
@@ -179,6 +185,28 @@ impl Call for Read {
 }
 
 impl Read {
+    /// The error for a path that does not exist, if it is a glob and files match.
+    fn glob_in_path(
+        &self,
+        path: &FilePath,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<Option<Error>> {
+        if !self.guide.offered.has(super::files::TOOL.name) {
+            return Ok(None);
+        }
+        // As `files` walks.
+        let options =
+            |_: &str| WalkOptions { skip_ignored: true, skip_hidden: true, ..WalkOptions::default() };
+        let advised = Advised { options: &options, ..Advised::OF_FILES };
+        let found = GlobInPath::find(path, &[""], &advised, workspace, control)?;
+        Ok(found.map(|found| {
+            let call = json!({ "path": found.folder, "pattern": format!("./{}", found.glob) });
+            let example = found.example().map_or(String::new(), |example| format!(", such as {example}"));
+            found.error(format!("{} {call}{example}", super::files::TOOL.name))
+        }))
+    }
+
     fn wanted(&self, file: &Meant) -> Result<WantedText> {
         if let Some(cursor) = &self.cursor {
             return WantedText::at(&cursor.after, self.encoding, READER).ok_or_else(wrong_cursor);
