@@ -76,7 +76,6 @@ impl Handles {
     }
 
     /// What is kept under this name for calls of this session. `None`: nothing is any more, or a call goes on with it now.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub(super) fn look<T: Any + Send + Sync>(&self, name: &str, session: &str) -> Option<Arc<T>> {
         let mut state = self.lock();
         state.find(name, session)?.what.clone()?.downcast().ok()

@@ -11,6 +11,7 @@ mod patch; // a patch in place of edits
 mod read; // texts, and lines of them
 mod replace; // what a pattern matches, in all files
 mod replace_model; // the same against crate regex
+mod retry; // only the edits that did not fit are sent again
 #[cfg(feature = "toolkit")]
 mod since_head; // what differs from the last commit of a repository
 mod undo; // changes that are taken back

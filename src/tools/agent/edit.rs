@@ -6,10 +6,12 @@ use serde_json::{Map, json};
 
 use super::changed::{Told, done};
 use super::one_edit::{Kind, OneEdit};
-use super::patched::{self, PatchEdit};
+use super::patched;
+use super::planned::{FailedEdits, Planned, planned};
 use super::refused::refused;
 use super::texts::TextJob;
 use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
+use crate::tools::handles::Handles;
 use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, Deletion, JobError, JobNote, JobOptions, Operation, Workspace};
 use folder::{Control, Error, FilePath, Result};
@@ -19,6 +21,9 @@ use text::encoding::EncodingChoice;
 
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
+
+/// A single edit of fewer bytes is sent again as a whole.
+const WORTH_KEEPING: usize = 1_500;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "edit",
@@ -46,6 +51,8 @@ arguments! {
         diff: bool = false,
         /// What it is for, kept with the change
         message: Option<Text>,
+        /// Of a failed call: edits has only corrected ones
+        retry: Option<String>,
     }
 }
 
@@ -95,42 +102,59 @@ struct Edit {
     dry_run: bool,
     with_diff: bool,
     message: String,
+    /// The name of the failed call that it goes on with.
+    retry: Option<String>,
     author: Arc<Author>,
+    handles: Arc<Handles>,
     guide: Guide,
     limit: AnswerLimit,
 }
 
-/// One edit of a call.
-#[derive(Debug)]
-struct Planned {
-    path: FilePath,
-    /// The path that is meant if nothing is at the first.
-    other: Option<FilePath>,
-    kind: Kind,
-    encoding: Option<EncodingChoice>,
-}
-
 impl Request for EditArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let EditArguments { edits, patch, dry_run, diff: with_diff, message } = self;
+        let EditArguments { edits, patch, dry_run, diff: with_diff, message, retry } = self;
         let patch = patch.filter(|patch| !patch.0.is_empty());
-        let is_patch = patch.is_some();
-        let refuse =
-            |at: &str, problem: &str| Error::InvalidArguments { at: at.into(), problem: problem.into() };
-        let edits = match (edits, patch) {
-            (Some(_), Some(_)) => return Err(refuse("patch", "it is beside edits; give one of them")),
-            (None, None) => return Err(refuse("edits", "it is missing; expected edits, or a patch")),
-            (Some(Edits(given)), None) => planned(given)?,
-            (None, Some(patch)) => {
-                let of_patch =
-                    |PatchEdit { path, other, kind }| Planned { path, other, kind, encoding: None };
-                patched::edits(&patch.0, options)?.into_iter().map(of_patch).collect()
+        let failed = match &retry {
+            None => None,
+            Some(name) => {
+                let failed = options.handles.look::<FailedEdits>(name, &options.author.session);
+                Some(failed.ok_or_else(|| unknown_retry(name))?)
             }
         };
+        let is_patch = failed.as_ref().map_or(patch.is_some(), |failed| failed.is_patch);
+        let refuse =
+            |at: &str, problem: &str| Error::InvalidArguments { at: at.into(), problem: problem.into() };
+        let edits = match (edits, patch, &failed) {
+            (Some(_), Some(_), _) => return Err(refuse("patch", "it is beside edits; give one of them")),
+            (None, None, None) => return Err(refuse("edits", "it is missing; expected edits, or a patch")),
+            (None, None, Some(_)) => {
+                return Err(refuse("edits", "it is missing; expected the corrected edits, each with its n"));
+            }
+            (Some(Edits(given)), None, None) => planned(given)?,
+            (Some(Edits(given)), None, Some(failed)) => failed.corrected(given)?,
+            (None, Some(patch), None) => {
+                patched::edits(&patch.0, options)?.into_iter().map(Planned::from).collect()
+            }
+            (None, Some(patch), Some(failed)) => failed.patched(patched::edits(&patch.0, options)?)?,
+        };
         let (guide, limit, author) = (options.guide(), options.limit, options.author.clone());
-        let message = message.map_or(String::new(), |message| message.0);
-        Ok(Box::new(Edit { edits, is_patch, dry_run, with_diff, message, author, guide, limit }))
+        let kept = failed.map(|failed| failed.message.clone()).unwrap_or_default();
+        let message = message.map_or(kept, |message| message.0);
+        let handles = options.handles.clone();
+        Ok(Box::new(Edit {
+            edits,
+            is_patch,
+            dry_run,
+            with_diff,
+            message,
+            retry,
+            author,
+            handles,
+            guide,
+            limit,
+        }))
     }
+
     /// A single edit may be given without the list around it.
     fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
         let Some(json) = with_list(arguments.json()) else { return Err(error) };
@@ -148,31 +172,18 @@ fn with_list(json: &str) -> Option<String> {
         return None;
     }
     let mut call = Map::new();
-    for flag in ["dry_run", "dryRun", "diff", "message"] {
+    for flag in ["dry_run", "dryRun", "diff", "message", "retry"] {
         call.extend(edit.remove(flag).map(|value| (flag.to_owned(), value)));
     }
     call.insert("edits".into(), json!([edit]));
     serde_json::to_string(&call).ok()
 }
 
-/// The edits of a list, each with its path.
-fn planned(given: Vec<OneEdit>) -> Result<Vec<Planned>> {
-    let (mut edits, mut last) = (Vec::with_capacity(given.len()), None::<FilePath>);
-    for (number, mut edit) in given.into_iter().enumerate() {
-        let at = format!("edits[{number}]");
-        let path = edit.path.take().or(last.take()).ok_or_else(|| Error::InvalidArguments {
-            at: format!("{at}.path"),
-            problem: "it is missing; expected the path of a file".into(),
-        })?;
-        let kind = edit.kind(&at)?;
-        last = match &kind {
-            Kind::Move(to) => Some(to.clone()),
-            Kind::Delete { .. } => None,
-            _ => Some(path.clone()),
-        };
-        edits.push(Planned { path, other: None, kind, encoding: edit.encoding });
-    }
-    Ok(edits)
+fn unknown_retry(name: &str) -> Error {
+    let problem = format!(
+        "there is no failed call {name} (any more): it is of this session, lives ten minutes, and is used up by success; send all edits"
+    );
+    Error::InvalidArguments { at: "retry".into(), problem }
 }
 
 impl Call for Edit {
@@ -182,7 +193,7 @@ impl Call for Edit {
 
     fn other_files(&self) -> Vec<&FilePath> {
         let others = self.edits.iter().flat_map(|Planned { path, kind, .. }| {
-            let other = match kind {
+            let other = match &**kind {
                 Kind::Move(to) | Kind::Copy(to) => Some(to),
                 _ => None,
             };
@@ -192,6 +203,14 @@ impl Call for Edit {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        let claimed = match &self.retry {
+            None => None,
+            // Of two calls that go on with it, one does.
+            Some(name) => {
+                let claimed = self.handles.claim::<FailedEdits>(name, &self.author.session);
+                Some(claimed.ok_or_else(|| unknown_retry(name))?)
+            }
+        };
         let mut operations: Vec<Operation> = self.operations(workspace, control);
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
         let note = JobNote {
@@ -203,16 +222,25 @@ impl Call for Edit {
         };
         let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
         match workspace.run_job(&mut operations, options, control, told) {
-            Ok(job) => Ok(done(job, self.edits.len(), self.dry_run, self.limit)),
+            Ok(job) => {
+                if let Some(claimed) = claimed.filter(|_| !self.dry_run) {
+                    claimed.use_up();
+                }
+                Ok(done(job, self.edits.len(), self.dry_run, self.limit))
+            }
             Err(JobError::Failed(error)) => Err(error),
             Err(JobError::Refused(errors)) => {
                 let edit = |number: usize| {
                     let Planned { path, encoding, .. } = &self.edits[number];
                     (path.sent(), encoding.unwrap_or_default(), self.is_after_others(number))
                 };
+                let failed: Vec<usize> = errors.iter().map(|(number, _)| *number).collect();
                 let errors =
                     errors.into_iter().map(|(number, error)| (number, self.in_its_words(number, error)));
-                refused(errors.collect(), (self.edits.len(), self.is_patch), self.guide, edit)
+                let total = (self.edits.len(), self.is_patch);
+                let mut reply = refused(errors.collect(), total, self.guide, edit)?;
+                reply.text.extend(self.keep(failed));
+                Ok(reply)
             }
         }
     }
@@ -221,7 +249,7 @@ impl Call for Edit {
 impl Edit {
     /// The error of an edit in the names of its arguments.
     fn in_its_words(&self, number: usize, error: Error) -> Error {
-        match (&error, &self.edits[number].kind) {
+        match (&error, &*self.edits[number].kind) {
             (Error::Exists { name, .. }, Kind::Content { create_only: true, .. }) if !self.is_patch => {
                 let problem = format!(
                     "'{name}' exists already; leave create_only out to replace its content, or give another path"
@@ -232,10 +260,29 @@ impl Edit {
         }
     }
 
+    /// Keeps the edits for a call that corrects those that do not fit. Returns what is said of that. Of a short call nothing is kept.
+    fn keep(&self, failed: Vec<usize>) -> Option<String> {
+        let numbers: Vec<String> = failed.iter().map(|number| (number + 1).to_string()).collect();
+        let (edits, is_patch, message) = (self.edits.clone(), self.is_patch, self.message.clone());
+        let kept = FailedEdits { edits, failed, is_patch, message };
+        let bytes = kept.bytes();
+        if self.edits.len() == 1 && bytes < WORTH_KEEPING {
+            return None;
+        }
+        let name = self.handles.keep('r', &self.author.session, bytes, kept)?;
+        Some(match self.is_patch {
+            true => format!("\n\n[Send only the corrected files: \"retry\": \"{name}\" with patch]"),
+            false => format!(
+                "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({})]",
+                numbers.join(", ")
+            ),
+        })
+    }
+
     /// Whether edits before the one of this number change the text of the same file.
     fn is_after_others(&self, number: usize) -> bool {
         let mut path = &self.edits[number].path;
-        self.edits[..number].iter().rev().any(|edit| match &edit.kind {
+        self.edits[..number].iter().rev().any(|edit| match &*edit.kind {
             Kind::Move(to) | Kind::Copy(to) => {
                 path = if to == path { &edit.path } else { path };
                 false
@@ -245,7 +292,7 @@ impl Edit {
     }
 
     fn operations<'o>(&'o self, workspace: &'o Workspace, control: &'o Control) -> Vec<Operation<'o>> {
-        let operation = |edit: &'o Planned| match &edit.kind {
+        let operation = |edit: &'o Planned| match &*edit.kind {
             Kind::Move(to) => Operation::Move { path: edit.meant(workspace), to: to.clone() },
             Kind::Copy(to) => Operation::Copy { path: edit.meant(workspace), to: to.clone() },
             Kind::Delete { recursive } => {
@@ -261,15 +308,6 @@ impl Edit {
             }
         };
         self.edits.iter().map(operation).collect()
-    }
-}
-
-impl Planned {
-    /// The path that it means.
-    fn meant(&self, workspace: &Workspace) -> FilePath {
-        let is_there = |path: &FilePath| workspace.info(path).is_ok();
-        let other = self.other.as_ref().filter(|other| !is_there(&self.path) && is_there(other));
-        other.unwrap_or(&self.path).clone()
     }
 }
 

@@ -12,6 +12,7 @@ mod change_id;
 mod changed;
 mod one_edit;
 mod patched;
+mod planned;
 mod refused;
 mod span;
 mod target;

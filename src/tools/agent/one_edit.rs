@@ -42,6 +42,8 @@ arguments! {
         recursive: bool = false,
         /// Of the file
         encoding: Option<EncodingChoice>,
+        /// With retry: its number
+        n: Option<Count>,
     }
 }
 
@@ -85,6 +87,18 @@ impl Kind {
             }
             Kind::Patch { .. } => Vec::new(),
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// Bytes of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Kind::Patch { hunks, .. } => {
+                let lines = hunks.iter().flat_map(|hunk| hunk.old_side().chain(hunk.new_side()));
+                lines.map(|line| line.len() + 48).sum()
+            }
+            Kind::Content { text, .. } => text.len(),
+            _ => self.texts().iter().map(|text| text.len()).sum(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Files whose content changes have a plan for the bytes that they have on the disk. What changes names is a list of steps, in
 //! order: the place of an entry after some steps is found by following them back. Looks nothing up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,9 @@ use std::sync::Arc;
 use super::Place;
 use crate::workspace::found::Found;
 use folder::FilePath;
+use folder::fs::version::identity;
 use folder::fs::view::OpenFile;
+use journal::EntryId;
 use sys::fd::OwnedFd;
 use sys::fs::Mode;
 use text::splice::EditPlan;
@@ -26,6 +28,8 @@ pub(super) struct Draft<'o> {
     pub(super) steps: Vec<Step>,
     /// What is on the disk and loses its place.
     pub(super) taken: Vec<Taken>,
+    /// The handles of the folders of files, so that the files of one share it.
+    dirs: HashMap<EntryId, Arc<OwnedFd>>,
 }
 
 /// An entry on the disk that loses its place, as it was when that was planned.
@@ -147,7 +151,13 @@ impl<'o> Draft<'o> {
     }
 
     /// Adds a file that is on the disk at this place. Returns its number.
-    pub(super) fn add(&mut self, at: Place, file: DraftFile<'o>) -> usize {
+    pub(super) fn add(&mut self, at: Place, mut file: DraftFile<'o>) -> usize {
+        if let Some(found) = &mut file.found
+            && let Ok(stat) = sys::fs::fstat(&found.place.dir)
+        {
+            let dir = self.dirs.entry(identity(&stat)).or_insert_with(|| found.place.dir.clone());
+            found.place.dir = dir.clone();
+        }
         self.files.push(file);
         self.on_disk.insert(at, self.files.len() - 1);
         self.files.len() - 1

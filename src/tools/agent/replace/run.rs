@@ -18,6 +18,7 @@ use engine::{ChangeOptions, FoundFile, JobChange, JobDone, JobError, JobNote, Jo
 use engine::{SearchStop, Searched, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use search::{Finished, LineMatcher, Pattern, Replacement, UnknownGroup};
+use sys::process::open_file_limit;
 use text::budget::Share;
 use text::encoded_edit::{InParts, MAX_PLACES, SearchedText};
 use text::shown::shown_line;
@@ -29,6 +30,11 @@ const WAYS_OUT: WaysOut = WaysOut {
     syntax: "escape the character with \\, or pass \"fixed_strings\": true to replace the text itself",
     line_break: "pass \"multiline\": true",
 };
+
+/// Descriptors that a job holds for each file, at most, and a dry run; and those that are left for everything else.
+const HELD_BY_JOB: u64 = 6;
+const HELD_BY_DRY_RUN: u64 = 1;
+const SPARE_FILES: u64 = 256;
 
 /// A call that runs.
 pub(super) struct Run<'r> {
@@ -87,6 +93,7 @@ impl<'r> Run<'r> {
             let run = Fruitless { scope: &self.request.scope, workspace, wants: &wants, control, started };
             return Ok(told::nothing(run, self.call.expected, &searched, notes));
         }
+        self.check_count(files.len() as u64)?;
         let state = self.state(files.len());
         let job = self.job(&files, &state, |_| None);
         let state = state.into_inner();
@@ -113,6 +120,7 @@ impl<'r> Run<'r> {
         };
         let wanted: Vec<&PlannedFile> = planned.files.iter().filter(is_wanted).collect();
         let files: Vec<File> = wanted.iter().map(|planned| planned.file.clone()).collect();
+        self.check_count(files.len() as u64)?;
         let state = self.state(files.len());
         let job = self.job(&files, &state, |number| wanted.get(number).copied());
         let state = state.into_inner();
@@ -131,6 +139,21 @@ impl<'r> Run<'r> {
         let list = state.list.map(|list| (list, name));
         let reply = told::done(job, found, list, Vec::new(), self.call.limit);
         Ok((reply, !self.call.dry_run))
+    }
+
+    /// Refuses more files than a job can hold open.
+    fn check_count(&self, files: u64) -> Result<()> {
+        let of_one = if self.call.dry_run { HELD_BY_DRY_RUN } else { HELD_BY_JOB };
+        let most = open_file_limit().saturating_sub(SPARE_FILES) / of_one;
+        if files <= most {
+            return Ok(());
+        }
+        let problem = format!(
+            "it matches in {files} files, of which {most} can be changed at once, because the system lets the server have {} files open; \
+             replace in parts, by path, glob or type",
+            open_file_limit()
+        );
+        Err(Error::InvalidArguments { at: "pattern".into(), problem })
     }
 
     fn state(&self, files: usize) -> RefCell<State<'_>> {

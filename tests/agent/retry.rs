@@ -1,0 +1,155 @@
+//! `retry` of `edit`: only the edits that did not fit are sent again.
+
+use serde_json::{Value, json};
+
+use super::{serve, without_id};
+use crate::support::{Folder, Http, Mcp, Stateless, Stdio};
+use crate::trees::{Posted, put};
+
+/// The error of a call that changes nothing.
+#[track_caller]
+fn refused(server: &dyn Mcp, folder: &Folder, arguments: Value) -> String {
+    let before = folder.snapshot();
+    let answer = server.tool("edit", arguments);
+    assert!(answer.is_error, "{}", answer.text);
+    assert_eq!(folder.snapshot(), before, "{}", answer.text);
+    answer.text
+}
+
+/// Two edits of three do not fit.
+fn failing() -> Value {
+    json!({ "message": "why", "edits": [
+        { "path": "a", "old": "tow", "new": "2\n2" },
+        { "path": "b", "old": "x", "new": "y" },
+        { "lines": "9", "new": "w\n" },
+    ] })
+}
+
+fn fill(folder: &Folder) {
+    put(folder, "a", "one\ntwo\n");
+    put(folder, "b", "x\nz\n");
+}
+
+#[test]
+fn only_the_corrected_edits_are_sent_and_the_whole_is_carried_out_on_every_interface() {
+    let flags = ["--tools=agent"];
+    let servers: [fn(&Folder, &[&str]) -> Box<dyn Mcp>; 4] = [
+        |folder, flags| Box::new(Stdio::start(folder, flags).ready()),
+        |folder, flags| Box::new(Stateless(Stdio::start(folder, flags))),
+        |folder, flags| {
+            let server = Http::start(folder, flags);
+            server.begin("2025-06-18");
+            Box::new(server)
+        },
+        |folder, flags| Box::new(Posted(Http::start(folder, flags))),
+    ];
+    for start in servers {
+        let folder = Folder::new();
+        fill(&folder);
+        let server = start(&folder, &flags);
+        let text = refused(&*server, &folder, failing());
+        assert!(
+            text.starts_with("Nothing was changed: 2 of 3 edits do not fit, the other one fits."),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("[Send only the corrected edits: \"retry\": \"r1\", each with its \"n\" (1, 3)]"),
+            "{text}"
+        );
+        let corrected =
+            json!({ "retry": "r1", "edits": [{ "n": 3, "lines": "2" }, { "n": 1, "old": "two" }] });
+        let text = without_id(&server.ok("edit", corrected.clone()));
+        assert_eq!(text, "Changed 3 places in 2 files\na:2: 2\na:3: 2\nb:1: y\nb:2: w", "the new texts stay");
+        let text = refused(&*server, &folder, corrected);
+        assert!(text.contains("retry: there is no failed call r1"), "{text}");
+    }
+}
+
+#[test]
+fn a_second_failure_has_a_handle_of_its_own_with_what_was_corrected() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    refused(&server, &folder, failing());
+    let text = refused(&server, &folder, json!({ "retry": "r1", "edits": { "n": 1, "old": "two" } }));
+    assert!(
+        text.contains("1 of 3 edits does not fit")
+            && text.contains("\"retry\": \"r2\"")
+            && text.contains("(3)"),
+        "{text}"
+    );
+    let dry = server.ok("edit", json!({ "retry": "r2", "edits": [{ "lines": "2" }], "dry_run": true }));
+    assert!(dry.starts_with("Would change 3 places"), "{dry}");
+    // The arguments of the edit stand in place of the whole call.
+    server.ok("edit", json!({ "retry": "r2", "n": 3, "lines": "2" }));
+    assert_eq!((folder.text("a"), folder.text("b")), ("one\n2\n2\n".into(), "y\nw\n".into()));
+    let text = server.ok("changes", json!({}));
+    assert!(text.contains("why"), "{text}");
+    fill(&folder);
+    let text = server
+        .ok("edit", json!({ "retry": "r1", "edits": [{ "n": 1, "old": "two" }, { "n": 3, "lines": "2" }] }));
+    assert!(text.starts_with("Changed 3 places"), "the first handle is still there: {text}");
+}
+
+#[test]
+fn a_corrected_path_is_that_of_the_edits_behind_it_and_other_kinds_take_the_place() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let edits = json!([
+        { "path": "c", "old": "one", "new": "1" },
+        { "old": "two", "new": "2" },
+        { "move_to": "d/a" },
+        { "old": "2", "new": "3" },
+        { "path": "e", "delete": true },
+    ]);
+    let text = refused(&server, &folder, json!({ "edits": edits }));
+    assert!(text.contains("(1, 2, 3, 4, 5)"), "{text}");
+    let corrected = json!([{ "n": 1, "path": "a" }, { "n": 5, "path": "b", "append": "w" }]);
+    server.ok("edit", json!({ "retry": "r1", "edits": corrected }));
+    assert_eq!((folder.text("d/a"), folder.text("b")), ("1\n3\n".into(), "x\nz\nw\n".into()));
+}
+
+#[test]
+fn what_corrects_nothing_is_refused_in_words() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    refused(&server, &folder, failing());
+    for (arguments, part) in [
+        (json!({ "retry": "r9", "edits": [{ "n": 1, "old": "two" }] }), "retry: there is no failed call r9"),
+        (json!({ "retry": "r1" }), "edits: it is missing; expected the corrected edits"),
+        (json!({ "retry": "r1", "edits": [{ "n": 4, "old": "two" }] }), "edits[0].n: expected the number"),
+        (json!({ "retry": "r1", "edits": [{ "old": "two" }] }), "edits[0].n: expected the number"),
+        (
+            json!({ "retry": "r1", "edits": [{ "n": 1, "old": "a" }, { "n": 1, "old": "b" }] }),
+            "the edit 1 is corrected before",
+        ),
+        (
+            json!({ "retry": "r1", "patch": "--- a/z\n+++ b/z\n@@ -1 +1 @@\n-q\n+r\n" }),
+            "the failed call has no 'z'",
+        ),
+    ] {
+        let text = refused(&server, &folder, arguments.clone());
+        assert!(text.contains(part), "{arguments}: {text}");
+    }
+    // Without numbers, those that did not fit come in their order.
+    server.ok("edit", json!({ "retry": "r1", "edits": [{ "old": "two" }, { "lines": "2" }] }));
+    let text = refused(&server, &folder, json!({ "edits": [{ "path": "a", "old": "q", "new": "r" }] }));
+    assert!(!text.contains("retry"), "a short call is sent again as a whole: {text}");
+}
+
+#[test]
+fn of_a_patch_only_the_corrected_files_are_sent() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let of = |name: &str, old: &str, new: &str| {
+        format!("--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n {old}\n-{new}\n+new\n")
+    };
+    let patch = of("a", "one", "tow") + &of("b", "x", "z");
+    let text = refused(&server, &folder, json!({ "patch": patch }));
+    assert!(text.ends_with("[Send only the corrected files: \"retry\": \"r1\" with patch]"), "{text}");
+    server.ok("edit", json!({ "retry": "r1", "patch": of("a", "one", "two") }));
+    assert_eq!((folder.text("a"), folder.text("b")), ("one\nnew\n".into(), "x\nnew\n".into()));
+}
