@@ -139,6 +139,7 @@ def head_by_agent(player):
 
 
 def head_by_shell(player):
+    player.run("head -n 3 fleet/hold_00.py")
     return player.run(f"sed -i '1i {LICENCE}' fleet/hold_[012]?.py")
 
 

@@ -1,7 +1,8 @@
 //! What a match is replaced by: text, and groups of the match (contract 19, `replace`).
 //!
 //! `$1` and `${1}` are a group by its number, of which all digits count, `${name}` by its name, `$0` is the match, and `$$` is `$`. Of a
-//! pattern with named groups, `$name` is one, too. Any other `$` is text. Knows no files and no encodings.
+//! pattern with named groups, `$name` is one, too. Any other `$` is text. `\1` for a group that there is is refused. Knows no files and no
+//! encodings.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -42,6 +43,9 @@ impl Replacement {
     pub fn new(template: &str, pattern: &Pattern) -> Result<Replacement, UnknownGroup> {
         let names: Vec<Option<&str>> = pattern.regex().group_info().pattern_names(PatternID::ZERO).collect();
         let has_names = names.iter().any(Option::is_some);
+        if let Some(group) = backslashed(template, &names) {
+            return Err(UnknownGroup { group, groups: references(&names) });
+        }
         let (mut parts, mut text, mut rest) = (Vec::new(), String::new(), template);
         while let Some((before, behind)) = rest.split_once('$') {
             text.push_str(before);
@@ -89,6 +93,16 @@ impl Replacement {
         }
         parts
     }
+}
+
+/// A backslash with the number of a group that there is, which other tools write for `$`. It would be text.
+fn backslashed(template: &str, names: &[Option<&str>]) -> Option<String> {
+    let is_group = |pair: &[u8]| {
+        let number = usize::from(pair[1].wrapping_sub(b'0'));
+        pair[0] == b'\\' && (1..names.len().min(10)).contains(&number)
+    };
+    let pair = template.as_bytes().windows(2).find(|pair| is_group(pair))?;
+    Some(format!("\\{}", char::from(pair[1])))
 }
 
 fn shown<'t>(text: &'t [u8], range: &Range<usize>) -> Cow<'t, str> {

@@ -88,7 +88,9 @@ fn what_is_wrong_in_a_call_is_told_in_its_own_arguments() {
         replace(&server, json!({ "pattern": "a", "replacement": "x", "expected": 3 }))
             .starts_with("Changed 3")
     );
-    let text = replace(&server, json!({ "pattern": "(x)b", "replacement": "\\1c" }));
+    let text = refused(&server, &folder, json!({ "pattern": "(x)b", "replacement": "\\1c" }));
+    assert!(text.contains("\\1") && text.contains("$1"), "{text}");
+    let text = replace(&server, json!({ "pattern": "xb", "replacement": "\\1c" }));
     assert!(text.contains("[\\1 in replacement is text; a group is $1]"), "{text}");
 }
 
