@@ -208,7 +208,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::PatternOptions;
+    use crate::{LineMatcher, PatternOptions};
+    use text::Unstopped;
+    use text::budget::Budget;
+    use text::encoded_edit::SearchedText;
+    use text::encoding::{Encoding, EncodingSource, TextEncoding};
 
     fn parts(template: &str, pattern: &str) -> Result<Vec<Part>, UnknownGroup> {
         let pattern = Pattern::new(pattern, PatternOptions::default()).unwrap();
@@ -307,6 +311,73 @@ mod tests {
         #[test]
         fn the_case_is_that_of_the_rule(model in "[a-cA-C_1]{0,5}", own in "[a-cA-C_1]{0,5}") {
             prop_assert_eq!(in_case(&model, &own), naive(&model, &own));
+        }
+    }
+
+    /// The bytes that replacing makes of `old`, and the text that it should be.
+    fn replaced(
+        read_as: TextEncoding,
+        pattern: &str,
+        template: &str,
+        old: &[u8],
+    ) -> Option<(Vec<u8>, String)> {
+        let how = PatternOptions { multiline: template.len() % 2 == 1, ..PatternOptions::default() };
+        let pattern = Pattern::new(pattern, how).unwrap();
+        let replacement = Replacement::new(template, &pattern).unwrap();
+        let memory = Budget::new(usize::MAX);
+        let text = SearchedText::new(read_as, ("a", old), true, &memory, &Unstopped).unwrap();
+        let (mut replacing, mut expected, mut done) = (text.replacing(), Vec::new(), 0);
+        let mut matcher = LineMatcher::new(&pattern, &Unstopped);
+        let finished = matcher.places(text.bytes(), true, |groups| -> Result<(), text::Error> {
+            let (at, new) = (groups[0].clone().unwrap(), replacement.of(text.bytes(), groups, false));
+            expected.extend_from_slice(&text.bytes()[done..at.start]);
+            for part in &new {
+                match part {
+                    NewPart::Text(text) => expected.extend_from_slice(text.as_bytes()),
+                    NewPart::Kept(range) => expected.extend_from_slice(&text.bytes()[range.clone()]),
+                }
+            }
+            done = at.end;
+            replacing.add(at, new)
+        });
+        finished.ok()?;
+        expected.extend_from_slice(&text.bytes()[done..]);
+        let (plan, _) = replacing.finish(&memory).ok()?;
+        let mut new = Vec::new();
+        plan.write_to(old, &mut new).unwrap();
+        Some((new, String::from_utf8(expected).unwrap()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_are_replaced_without_a_panic_and_read_as_the_text_that_is_wanted(
+            bytes in proptest::collection::vec(
+                proptest::sample::select(&b"aab \n\r\x00\xFF\xC3\xA9\x81\x40\xD8\x3D\xDE\xE9\xB0\xEB"[..]), 0..40),
+            (pattern, template) in proptest::sample::select(vec![
+                ("a", "bc"), ("(a)(b)?", "$2$1"), ("a*", "-"), ("[^a]", "$0$0"), (".", ""), ("(.)(.)", "$2$1x"), ("^|$", "b"), (r"\s+", " "),
+            ]),
+            encoding in proptest::sample::select(vec![
+                Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Windows1252, Encoding::Gbk, Encoding::ShiftJis,
+                Encoding::Big5, Encoding::EucKr, Encoding::Gb18030,
+            ]),
+        ) {
+            let mark = encoding.mark();
+            let read_as = TextEncoding {
+                encoding,
+                source: EncodingSource::Given,
+                has_mark: !mark.is_empty() && bytes.starts_with(mark),
+            };
+            let Some((new, expected)) = replaced(read_as, pattern, template, &bytes) else { return Ok(()) };
+            let is_marked = !mark.is_empty() && new.starts_with(mark);
+            // Some characters of the others have several codes.
+            let is_one_to_one = matches!(encoding, Encoding::Utf8 | Encoding::Utf16Le | Encoding::Utf16Be | Encoding::Windows1252);
+            if is_one_to_one && is_marked == read_as.has_mark && !expected.contains('\u{fffd}') {
+                let memory = Budget::new(usize::MAX);
+                let again = SearchedText::new(read_as, ("a", &new), true, &memory, &Unstopped).unwrap();
+                prop_assert_eq!(String::from_utf8_lossy(again.bytes()), expected, "{:?}", new);
+            }
         }
     }
 }

@@ -99,7 +99,8 @@ impl Handles {
 
 impl State {
     fn find(&mut self, name: &str, session: &str) -> Option<&mut Kept> {
-        self.kept.iter_mut().find(|kept| kept.name == name && kept.session == session)
+        let is_own = |kept: &Kept| kept.session == session || switches::is_off("handle-of-session");
+        self.kept.iter_mut().find(|kept| kept.name == name && is_own(kept))
     }
 
     /// Forgets the oldest that are too many, those of the session first.

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{id, serve, without_id};
-use crate::support::{Folder, Mcp, Stdio};
+use crate::search::{SLOW, ab_letters};
+use crate::support::{Folder, Mcp, Stdio, command, with_injected};
 use crate::trees::put;
 use text::encoding::Encoding;
 
@@ -287,6 +288,36 @@ fn an_undo_takes_it_back_and_leaves_what_others_changed_elsewhere() {
     assert!(text.contains("replace") && text.contains("rename"), "{text}");
     server.ok("undo", json!({ "change": change }));
     assert_eq!((folder.text("a"), folder.text("b")), ("foo\nx\nY\nz\nfoo\n".into(), "foo\n".into()));
+}
+
+#[test]
+fn if_the_time_is_up_before_all_files_are_searched_nothing_is_changed() {
+    let folder = Folder::new();
+    folder.write("a", "foo\n");
+    folder.write("b", ab_letters(60 << 20));
+    let server = serve(&folder, &["--timeout=1", "--max-file=100"]);
+    let call = json!({ "pattern": format!("foo|{SLOW}"), "replacement": "bar" });
+    let text = refused(&server, &folder, call);
+    assert!(text.contains("timed out") && text.contains("Nothing was changed"), "{text}");
+}
+
+#[test]
+fn a_system_call_that_fails_at_any_moment_leaves_all_files_as_before() {
+    not_under_wine!("has system calls fail with strace");
+    for (call, nth) in [("renameat", 1), ("renameat", 2), ("renameat", 3), ("linkat", 2), ("fdatasync", 3)] {
+        let folder = Folder::new();
+        let names = ["a", "b", "c"];
+        names.iter().for_each(|name| folder.write(name, "foo\n"));
+        let inject = format!("{call}:error=EIO:when={nth}");
+        let Some(command) = with_injected(&command(&folder, "stdio", &["--tools=agent"]), &inject) else {
+            return;
+        };
+        let server = Stdio::run(command);
+        let answer = server.tool("replace", json!({ "pattern": "foo", "replacement": "bar" }));
+        let expected = if answer.is_error { "foo\n" } else { "bar\n" };
+        assert!(names.iter().all(|name| folder.text(name) == expected), "{inject}: {}", answer.text);
+        assert!(answer.is_error || call != "renameat", "{inject}: {}", answer.text);
+    }
 }
 
 #[test]
