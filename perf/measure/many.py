@@ -286,7 +286,7 @@ def places_by_ours(player):
 # Tell what differs from the last commit, and take the last change back.
 
 def told(files, text):
-    return all_in(text, HUNKS), files
+    return all_in(text, [os.path.basename(path) for path in HUNKS]), files
 
 
 # Change a line that somebody else has just changed: what was read before no longer fits.
