@@ -17,7 +17,7 @@ fn lines_come_with_one_header_line_a_file_and_a_balance() {
     assert_eq!(
         text,
         "b.rs:\n1: fn three() {}\nsrc/a.rs:\n1: fn one() {}\n2: fn two() {}\n\
-         [2 files searched, 3 matching lines in 2 files; left out: 1 hidden file]"
+         [2 files searched, 3 lines in 2; left out: 1 hidden file]"
     );
     let text = server.ok("grep", json!({ "pattern": "two", "-C": 1 }));
     assert!(text.starts_with("src/a.rs:\n1- fn one() {}\n2: fn two() {}\n3- // end\n["), "{text}");
@@ -76,7 +76,7 @@ fn a_tally_counts_by_the_text_of_a_match_or_of_a_group() {
     put(&folder, "b.rs", "use std::fs;\n// use none\n");
     let server = serve(&folder, &[]);
     let tally = |arguments: serde_json::Value| server.ok("grep", arguments);
-    let balance = "[2 files searched, 4 matching lines in 2 files; nothing left out]";
+    let balance = "[2 files searched, 4 lines in 2; nothing left out]";
     let whole = tally(json!({ "pattern": r"use (\w+)::(\w+)", "tally": 0 }));
     assert_eq!(whole, format!("3\tuse std::fs\n1\tuse core::fmt\n1\tuse std::io\n{balance}"));
     let first = tally(json!({ "pattern": r"use (\w+)::(\w+)", "tally": 1 }));
@@ -128,4 +128,15 @@ fn a_tally_is_that_of_all_matches_whatever_the_file_and_its_encoding() {
         multiline.starts_with("2857\tvalue\\x0d\\x0akey0") || multiline.contains("\tvalue\\x0d\\x0akey"),
         "{multiline}"
     );
+}
+
+#[test]
+fn what_is_doubtful_of_encodings_is_said_in_few_words() {
+    let folder = Folder::new();
+    put(&folder, "a", b"caf\xe9 needle\n");
+    put(&folder, "b", b"na\xefve\n");
+    let server = serve(&folder, &[]);
+    let text = server.ok("grep", json!({ "pattern": "needle" }));
+    assert!(text.contains("[2 files searched, 1 line in 1, 2 files in a guessed encoding"), "{text}");
+    assert!(!text.contains("nothing left out") || !text.contains("perhaps"), "{text}");
 }

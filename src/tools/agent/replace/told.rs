@@ -33,7 +33,7 @@ pub(super) fn notes(request: &Request, searched: &Searched) -> Vec<String> {
     if !request.scope.how.fixed && text.windows(2).any(is_slip) {
         notes.push("[\\1 in replacement is text; a group is $1]".into());
     }
-    notes.push(balance(searched, None, false, false));
+    notes.push(balance(searched, None, [false; 2], true));
     notes
 }
 

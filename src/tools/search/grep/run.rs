@@ -260,7 +260,7 @@ impl<'r> Run<'r> {
         wanted: OutputKinds,
     ) -> Result<Reply> {
         let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
-        let mut notes = vec![balance(searched, Some(hit(self.grep.scope.how)), is_behind, has_more)];
+        let mut notes = vec![self.balance(searched, [is_behind, has_more])];
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
@@ -294,6 +294,11 @@ impl<'r> Run<'r> {
             Ok(Some((TOOL.name, arguments.into())))
         };
         list.reply(wanted, unit, call, Some(&notes.join("\n")))
+    }
+
+    /// How much was searched: see [`balance`].
+    pub(super) fn balance(self, searched: &Searched, flags: [bool; 2]) -> String {
+        balance(searched, Some(hit(self.grep.scope.how)), flags, self.grep.form.is_spaced)
     }
 
     /// What to try if nothing was found.

@@ -11,12 +11,12 @@ pub(super) fn hit(how: PatternOptions) -> &'static str {
 
 /// What was searched and what was left out, of all files or of those behind a cursor. So the numbers of all answers in the
 /// order of paths are together those of the whole; the file in which a cursor points counts where it begins. `hit` is what counts, if that is told;
-/// `has_more`: the time was up before the last hit was told.
+/// `has_more`: the time was up before the last hit was told; `is_brief`: in fewer words, as agents pay for them.
 pub(in crate::tools) fn balance(
     searched: &Searched,
     hit: Option<&str>,
-    is_behind: bool,
-    has_more: bool,
+    [is_behind, has_more]: [bool; 2],
+    is_brief: bool,
 ) -> String {
     let counts = &searched.counts;
     let ends_in_a_file = searched.last.as_ref().is_some_and(|last| last.rest.is_some());
@@ -45,9 +45,13 @@ pub(in crate::tools) fn balance(
     let so_far = if searched.stop.is_some() { " so far" } else { "" };
     let behind = if is_behind { "behind the cursor " } else { "" };
     let files = several_and_rest(counts.files, searched.resumed.is_some() && counts.files > 0);
-    let found = several_and_rest(counts.found, searched.is_resumed_found);
+    let found = match is_brief && !searched.is_resumed_found {
+        true => counts.found.to_string(),
+        false => several_and_rest(counts.found, searched.is_resumed_found),
+    };
     let mut head = format!("{behind}{files} searched{so_far}");
     if let Some(hit) = hit {
+        let hit = if is_brief { hit.trim_start_matches("matching ") } else { hit };
         head.push_str(&format!(", {} in {found}", several(counts.hits, hit)));
     }
     if counts.changing > 0 {
@@ -56,9 +60,12 @@ pub(in crate::tools) fn balance(
     }
     if counts.guessed > 0 {
         let files = several(counts.guessed, "file");
-        head.push_str(&format!(
-            ", {files} not in UTF-8 searched in the likely encoding (pass encoding to name it)"
-        ));
+        head.push_str(&match is_brief {
+            true => format!(", {files} in a guessed encoding"),
+            false => {
+                format!(", {files} not in UTF-8 searched in the likely encoding (pass encoding to name it)")
+            }
+        });
     }
     if counts.replaced > 0 {
         let files = several(counts.replaced, "file");
@@ -74,9 +81,12 @@ pub(in crate::tools) fn balance(
     }
     if counts.unsure > 0 {
         let files = several(counts.unsure, "file");
-        head.push_str(&format!(
-            ", {files} without a match that may have another encoding than the likely one (pass encoding to name it)"
-        ));
+        head.push_str(&match is_brief {
+            true => format!(", {files} without a match perhaps in another encoding than guessed"),
+            false => format!(
+                ", {files} without a match that may have another encoding than the likely one (pass encoding to name it)"
+            ),
+        });
     }
     if counts.undecoded > 0 {
         let files = several(counts.undecoded, "file");

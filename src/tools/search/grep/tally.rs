@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use super::TOOL;
 use super::run::Run;
-use super::searched::{balance, hit};
 use crate::tools::balance::several;
 use crate::tools::limited::LimitedText;
 use crate::tools::walking::TIME;
@@ -140,7 +139,7 @@ impl Run<'_> {
         let (mut tally, mut matcher) = (Tally::default(), LineMatcher::new(self.pattern, self.control));
         let searched = self.search(KEPT, None, &mut |file| tally.add_file(&file, &mut matcher, group))?;
         let is_late = tally.is_late || searched.stop == Some(SearchStop::Time);
-        let mut notes = vec![balance(&searched, Some(hit(self.grep.scope.how)), false, tally.is_late)];
+        let mut notes = vec![self.balance(&searched, [false, tally.is_late])];
         notes.extend(tally.notes(group));
         notes.extend(self.hints(&searched));
         let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
