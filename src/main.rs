@@ -70,7 +70,8 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let options = config.workspace_options()?;
     let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
     cli::init_log(config.log_level, config.log_format);
-    config.token_doubt().iter().for_each(|doubt| cli::warn_token(doubt));
+    config.token_doubt().iter().for_each(|doubt| cli::warn_doubt(doubt));
+    config.journal_doubt().iter().for_each(|doubt| cli::warn_doubt(doubt));
     workspace.left_out().iter().for_each(|folder| cli::warn_left_out(folder));
     workspace.doubts().iter().for_each(|doubt| cli::warn_file_system(doubt));
     #[cfg(feature = "toolkit")]

@@ -130,8 +130,8 @@ pub fn warn_left_out(folder: &Path) {
     }
 }
 
-/// Warns that others can read the token.
-pub fn warn_token(doubt: &str) {
+/// Warns of a flag that is taken, but doubtful.
+pub fn warn_doubt(doubt: &str) {
     tracing::warn!("{doubt}");
 }
 

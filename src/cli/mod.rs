@@ -28,8 +28,8 @@ pub use doctor::examine;
 #[cfg(feature = "toolkit")]
 pub use log::warn_template;
 pub use log::{
-    cannot_start, catch_panics, init as init_log, is_shortage, print, printed, ready, say_wrong, warn_exec,
-    warn_file_system, warn_left_out, warn_open, warn_token,
+    cannot_start, catch_panics, init as init_log, is_shortage, print, printed, ready, say_wrong, warn_doubt,
+    warn_exec, warn_file_system, warn_left_out, warn_open,
 };
 #[cfg(feature = "toolkit")]
 pub use start::serve_templates;

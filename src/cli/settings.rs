@@ -58,13 +58,26 @@ impl Config {
         })
     }
 
+    /// Whether tools are offered that keep their changes.
+    fn has_jobs(&self) -> bool {
+        let is_of_agent = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
+        self.tools.as_ref().map_or(self.default_set() == "agent", is_of_agent)
+    }
+
+    /// What is doubtful about `--journal`: without tools that keep their changes, nothing is written to it.
+    pub fn journal_doubt(&self) -> Option<&'static str> {
+        let is_given = self.journal.as_ref().is_some_and(|path| path.as_os_str() != "off");
+        (is_given && !self.has_jobs()).then_some(
+            "--journal: no changes are kept, because only tools of the set agent keep theirs; offer that set, too, as in \
+             --tools=filesystem,agent",
+        )
+    }
+
     /// The folder of the journal. `None`: there is none.
     fn journal(&self) -> Option<PathBuf> {
-        let is_of_agent = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
-        let has_jobs = self.tools.as_ref().map_or(self.default_set() == "agent", is_of_agent);
         match &self.journal {
             Some(path) if path.as_os_str() == "off" => None,
-            _ if !has_jobs => None,
+            _ if !self.has_jobs() => None,
             Some(path) => Some(path.clone()),
             None => home::state().map(|state| state.join("file-editor")),
         }
