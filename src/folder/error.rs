@@ -67,6 +67,8 @@ pub enum Error {
         similar: Vec<String>,
         /// The nearest folder above it that there is, if that was looked for.
         above: Option<String>,
+        /// The line numbers behind the path of a file, if the file has the first of these lines. They count from 1.
+        lines: Option<(u64, u64)>,
     },
     /// The system denies access, or the entry is not a regular file.
     PermissionDenied {
@@ -147,6 +149,8 @@ pub enum Error {
         name: String,
         /// Number of entries in it that were removed before.
         removed: u64,
+        /// Everything in it may be removed.
+        all_may_go: bool,
     },
     /// The path does not lead to a folder.
     NotAFolder {
@@ -481,7 +485,7 @@ impl Error {
     pub fn from_io(name: &str, source: io::Error, otherwise: impl FnOnce(io::Error) -> Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                Error::NotFound { name: name.into(), similar: Vec::new(), above: None }
+                Error::NotFound { name: name.into(), similar: Vec::new(), above: None, lines: None }
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }

@@ -221,7 +221,7 @@ mod tests {
         let name = || "f".to_owned();
         assert_eq!(category(Error::NegativeLine), Category::Client);
         assert_eq!(
-            category(Error::NotFound { name: name(), similar: Vec::new(), above: None }),
+            category(Error::NotFound { name: name(), similar: Vec::new(), above: None, lines: None }),
             Category::Client
         );
         assert_eq!(

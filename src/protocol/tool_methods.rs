@@ -29,8 +29,8 @@ fn describe(service: &Service, offered: &Offered, revision: Revision) -> String 
     if revision.has_structured_content() {
         let _ = write!(json, r#","title":"{}""#, tool.title);
     }
-    let description = serde_json::Value::from(tool.description(*base));
-    let (title, schema) = (tool.title, tool.input_schema(*base));
+    let description = serde_json::Value::from(tool.description(*base, service.names));
+    let (title, schema) = (tool.title, tool.input_schema(*base, service.names));
     let (reads, destructive, idempotent) = (!tool.writes, tool.destructive, tool.idempotent);
     let _ = write!(
         json,

@@ -42,6 +42,13 @@ impl Guide {
         ["read_text_file", "view", "read"].into_iter().find_map(|tool| self.call(tool, name))
     }
 
+    /// The same for a text that is not UTF-8.
+    pub(super) fn reader_of_any(&self, name: &str) -> Option<String> {
+        let is_offered = |tool: &&str| self.paths && self.offered.has(tool);
+        let tool = ["read_text_file", "view", "read"].into_iter().find(is_offered)?;
+        Some(format!("{tool} {}", json!({ "path": name, "encoding": "auto" })))
+    }
+
     /// A tool that reads lines of files: `usual` if it is offered.
     pub(super) fn line_reader(&self, usual: &'static str) -> Option<&'static str> {
         [usual, "read_text_file", "view", "read", "read_file"].into_iter().find(|tool| self.offered.has(tool))

@@ -267,7 +267,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// The instructions for a model. `{first}` stands for the number of the first line.
+    /// The instructions for a model. `{first}` stands for the number of the first line, `{?tool+tool|text|other}` for a text if the client
+    /// is offered these tools, and for the other one if not.
     pub description: &'static str,
     /// What a client should know of it before it lists the tools; may be empty.
     pub instructions: &'static str,
@@ -286,14 +287,14 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The instructions for a model, with lines counted from `base`.
-    pub fn description(&self, base: LineBase) -> String {
-        with_first(self.description, base)
+    /// The instructions for a model, with lines counted from `base`, where these tools are offered.
+    pub fn description(&self, base: LineBase, offered: ToolNames) -> String {
+        with_first(&for_offered(self.description, offered), base)
     }
 
-    /// The JSON Schema of its arguments, with lines counted from `base`.
-    pub fn input_schema(&self, base: LineBase) -> String {
-        with_first(&self.takes.schema(), base)
+    /// The JSON Schema of its arguments, with lines counted from `base`, where these tools are offered.
+    pub fn input_schema(&self, base: LineBase, offered: ToolNames) -> String {
+        with_first(&for_offered(&self.takes.schema(), offered), base)
     }
 
     /// Parses the JSON text of its arguments, and refuses unknown members.
@@ -312,6 +313,22 @@ fn wrong_cursor() -> Error {
 /// The error for the argument `at`, a glob that cannot be used.
 fn wrong_pattern(at: impl Into<String>, problem: &impl std::fmt::Display) -> Error {
     Error::InvalidArguments { at: at.into(), problem: problem.to_string() }
+}
+
+/// A text for a model with what is said where these tools are offered.
+fn for_offered(text: &str, offered: ToolNames) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = rest.split_once("{?")
+        && let Some((choice, after)) = behind.split_once('}')
+    {
+        let mut parts = choice.split('|');
+        let (tools, with) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let has_all = tools.split('+').all(|tool| offered.has(tool));
+        out.push_str(before);
+        out.push_str(if has_all { with } else { parts.next().unwrap_or_default() });
+        rest = after;
+    }
+    out + rest
 }
 
 /// A text for a model in which `{first}` is replaced by the number of the first line.

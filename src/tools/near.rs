@@ -142,6 +142,10 @@ pub(super) struct Advised<'a> {
     pub(super) with_folders: bool,
     /// Whether it finds links.
     pub(super) with_links: bool,
+    /// Whether `takes` knows all that the call takes, whatever its glob names.
+    pub(super) takes_all: bool,
+    /// Whether a `!` at the start of its glob means all other paths.
+    pub(super) negates: bool,
 }
 
 /// A path that the advised call may find.
@@ -154,15 +158,18 @@ pub(super) struct AdvisedPath<'a> {
 }
 
 impl Advised<'static> {
-    /// A search for the names of files, which leaves nothing out.
-    pub(super) const OF_FILES: Advised<'static> = Advised { with_folders: false, ..Advised::OF_NAMES };
+    /// A search for files by a glob below the folder, which leaves nothing out.
+    pub(super) const OF_FILES: Advised<'static> =
+        Advised { with_folders: false, negates: false, ..Advised::OF_NAMES };
 
-    /// The same for folders, too.
+    /// A search by `search_files`.
     pub(super) const OF_NAMES: Advised<'static> = Advised {
         options: &|_| WalkOptions::default(),
         takes: &|_| true,
         with_folders: true,
         with_links: true,
+        takes_all: false,
+        negates: true,
     };
 }
 
@@ -199,12 +206,15 @@ impl GlobInPath {
         let near = Near { with_folders, with_links, ..Near::new(workspace, &starts, control) };
         for behind in behind {
             let glob = format!("{glob}{behind}");
+            if advised.negates && glob.starts_with('!') {
+                continue;
+            }
             let Ok(read) = RootedGlob::new(&format!("./{glob}")).glob(&mut GlobBudget::default()) else {
                 continue;
             };
             let takes = |below: &str| {
                 let path = AdvisedPath { folder: named.as_str(), glob: &glob, below };
-                read.matches(below) && (advised.takes)(&path)
+                (advised.takes_all || read.matches(below)) && (advised.takes)(&path)
             };
             let found = near.count((advised.options)(&glob), takes)?;
             if found.number > 0 {

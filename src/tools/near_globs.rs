@@ -20,7 +20,9 @@ pub(super) fn near_globs(glob: &str) -> Vec<String> {
     near.push(bare.to_owned());
     near.extend(HOMES.iter().find_map(|home| bare.strip_prefix(home)).map(str::to_owned));
     if bare.contains('\\') {
-        near.push(bare.replace(r"\\", "/").replace('\\', "/"));
+        let slashed = bare.replace(r"\\", "/").replace('\\', "/");
+        // No path of this system begins with a backslash.
+        near.push(if bare.starts_with('\\') { slashed.trim_start_matches('/').into() } else { slashed });
     }
     near.extend(one_of(split(bare)));
     if !bare.contains(['(', '{']) {
@@ -100,6 +102,7 @@ mod tests {
     fn a_glob_with_a_slip_has_near_ones() {
         for (glob, near) in [
             (r"src\*.py", "src/*.py"),
+            (r"\*.py", "*.py"),
             (r"src\\sub\\*.py", "src/sub/*.py"),
             ("*.rs|*.py", "{*.rs,*.py}"),
             ("a.rs,b.rs", "{a.rs,b.rs}"),

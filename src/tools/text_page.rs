@@ -259,6 +259,21 @@ impl<'p> TextPage<'p> {
         Ok(next)
     }
 
+    /// The lines behind a page that was cut, as an object with a path; `None` if it ends inside a line.
+    pub(super) fn next_lines(&self) -> Option<serde_json::Value> {
+        let first = self.read.first_line.filter(|_| self.read.ends_a_line() && !self.wanted.goes_on())?;
+        let mut item =
+            json!({ "path": self.path.sent(), "start_line": first + self.breaks() + self.base.first() });
+        if let Some(Some(end)) = self.wanted.last_line() {
+            item["end_line"] = json!(end.saturating_add(self.base.first()));
+        }
+        let encoding = self.next_encoding();
+        if encoding != EncodingChoice::default() {
+            item["encoding"] = json!(encoding.name());
+        }
+        Some(item)
+    }
+
     /// The encoding for the next page. What was found for this one is kept.
     fn next_encoding(&self) -> EncodingChoice {
         match (self.wanted.encoding, self.read.encoding_source) {

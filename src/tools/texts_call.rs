@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::encoding_failure::escapes;
+use super::encoding_failure::{escapes, likely_name};
 use super::limited::{content, tokens_of};
 use super::text_page::{TextPage, WantedText, found_encoding};
 use super::{AnswerLimit, ErrorText, Guide, Members, OutputKinds, Reply};
 use engine::{TextPart, Workspace};
 use folder::{Control, Error, FilePath, Result};
+use text::encoding::Likely;
 
 /// Room for the last line, in bytes. A path is not longer than 4,096.
 const LAST_LINE: usize = 4_608;
@@ -51,6 +52,8 @@ pub(super) struct TextsForm {
     pub(super) header: fn(&str) -> String,
     /// What stands between two files.
     pub(super) separator: &'static str,
+    /// Whether a file may be given as an object with its own lines and encoding.
+    pub(super) has_objects: bool,
 }
 
 /// A call for several texts.
@@ -208,7 +211,15 @@ impl TextsCall<'_> {
     /// Adds the error of one file, in one line.
     fn push_error(&self, text: &mut String, file: &WantedFile, error: &Error) {
         let message = ErrorText::of(error, self.guide, 0).text().replace('\n', " ");
-        let message = message.trim_start_matches("Error: ");
+        let mut message = message.trim_start_matches("Error: ").to_owned();
+        if let Error::OtherEncoding {
+            likely: Some(likely @ (Likely::Text { .. } | Likely::Damaged(_))), ..
+        } = error
+            && self.form.has_objects
+        {
+            let item = json!({ "path": file.sent, "encoding": likely_name(*likely) });
+            message.push_str(&format!(" In paths: {item}."));
+        }
         // A write to a String cannot fail.
         let _ = write!(text, "{}: Error - {message}", file.sent);
     }
@@ -240,14 +251,23 @@ impl TextsCall<'_> {
         page: &TextPage,
     ) -> Result<Option<serde_json::Value>> {
         let part = page.text()?;
-        let next = page.read.is_cut.then(|| page.next(workspace)).transpose()?;
+        // Without the tool that reads one file, the text goes on as an item of this one, where that is possible.
+        let has_reader = self.guide.offered.has(self.form.reader);
+        let next = match page.read.is_cut {
+            true if has_reader => Some((self.form.reader, page.next(workspace)?)),
+            true => page
+                .next_lines()
+                .filter(|_| self.form.has_objects)
+                .map(|item| (self.form.tool, json!({ "paths": [item] }))),
+            false => None,
+        };
         text.push_str(&(self.form.header)(&file.sent));
         text.push_str(&part);
-        if let Some(next) = &next {
+        if page.read.is_cut {
             let separator = if part.ends_with('\n') { "" } else { "\n" };
+            let go_on = next.as_ref().map(|(tool, next)| format!(". Go on with {tool} {next}"));
             // A write to a String cannot fail.
-            let _ =
-                write!(text, "{separator}[Shown: {}. Go on with {} {next}]", page.shown(), self.form.reader);
+            let _ = write!(text, "{separator}[Shown: {}{}]", page.shown(), go_on.unwrap_or_default());
         }
         let found = found_encoding(page.read.encoding, page.read.encoding_source);
         if let Some(found) = found.or_else(|| page.read.likely().map(escapes)) {
@@ -255,7 +275,7 @@ impl TextsCall<'_> {
             let _ = write!(text, "{separator}[{found}]");
         }
         text.push('\n');
-        Ok(next)
+        Ok(page.read.is_cut.then(|| next.map_or(serde_json::Value::Null, |(_, next)| next)))
     }
 }
 

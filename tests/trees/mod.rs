@@ -2,6 +2,7 @@
 //!
 //! A test of a defect that is still open has `#[ignore = "open: …"]`; run it with `-- --ignored trees::`.
 
+mod advice; // advice that is followed
 mod bounded; // answers in pages, cursors
 mod claims; // new names where the file system knows no rename that refuses, and no hard links
 mod crashes; // kill -9 at random moments of calls that change a tree

@@ -2,6 +2,7 @@
 //! must stay.
 
 use std::io;
+use std::time::Duration;
 
 use super::Workspace;
 use super::change::ChangeOptions;
@@ -13,6 +14,9 @@ use folder::{Control, Error, FilePath, Result};
 use sys::fd::AsFd;
 use sys::fs::AtFlags;
 use sys::io::Errno;
+
+/// How long it is looked whether everything in a folder may be removed, only to say so.
+const LONGEST_LOOK: Duration = Duration::from_millis(250);
 
 impl Workspace {
     /// Deletes the file, link or folder at `path`; a folder that is not empty only if `recursive` is set. Returns the
@@ -48,12 +52,28 @@ impl Workspace {
                 control.undo_commit();
             }
             return Err(match errno {
-                errno if is_not_empty(errno) => Error::NotEmpty { name: path.sent().into(), removed },
+                errno if is_not_empty(errno) => {
+                    let all_may_go = removed == 0 && self.all_may_go(&found, path, control)?;
+                    Error::NotEmpty { name: path.sent().into(), removed, all_may_go }
+                }
                 errno if removed > 0 => deleted_in_part(path, &remove::Refused::Failed(errno), removed),
                 errno => Error::write(path.sent(), in_use(errno)),
             });
         }
         flush(&folders).map(|()| removed + 1)
+    }
+
+    /// Whether everything in the folder `found` may be removed, if that is soon known. An error: something in it must stay.
+    fn all_may_go(&self, found: &Found, path: &FilePath, control: &Control) -> Result<bool> {
+        let folder =
+            found.place.open_folder().map_err(|refusal| super::found::refused(path.sent(), refusal))?;
+        let excludes = self.folders.excludes();
+        let guard = remove::Guard::new(folder.as_fd(), found.real_path(path), excludes, &self.mounts);
+        match guard.and_then(|guard| guard.check_tree(&control.briefly(LONGEST_LOOK))) {
+            Err(remove::Refused::Stopped(_)) => Ok(false),
+            Err(problem) if !switches::is_off("delete-advice") => Err(refused(path, problem)),
+            _ => Ok(true),
+        }
     }
 
     /// Removes everything in the folder `found`, after a check that nothing in it is protected.

@@ -53,14 +53,22 @@ impl Workspace {
 
     /// Whether the name of `path`, where nothing is, is one that may be created.
     pub fn may_be_created(&self, path: &FilePath) -> bool {
-        !matches!(self.find_place(path, Want::File), Err(Error::InvalidName { .. }))
+        self.refusal_to_create(path).is_none()
+    }
+
+    /// Why the name of `path`, where nothing is, must not be created.
+    pub fn refusal_to_create(&self, path: &FilePath) -> Option<Error> {
+        self.find_place(path, Want::File).err().filter(|error| matches!(error, Error::InvalidName { .. }))
     }
 
     /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
     pub(super) fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
         self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
-            Error::NotFound { name, similar, .. } if path.is_in_tree() => {
-                Error::NotFound { name, similar, above: self.folder_above(path) }
+            Error::NotFound { name, similar, lines, .. } if path.is_in_tree() => {
+                match self.file_above(path) {
+                    Some(file) => Error::NotAFolder { name: file, folder: None },
+                    None => Error::NotFound { name, similar, above: self.folder_above(path), lines },
+                }
             }
             error => error,
         })

@@ -1,8 +1,11 @@
 //! The path here that a path of another tree, of another system or for a shell means. Such a path creates nothing.
 
+use std::io::Read;
+
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
 use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
+use text::lines::LineIndex;
 use text::shown::{has_escape, in_lower_hex, in_one_line};
 
 /// An entry that a path names within what a text has around it.
@@ -10,7 +13,12 @@ struct BareEntry<'p> {
     path: &'p str,
     lines: Option<(u64, u64)>,
     is_folder: bool,
+    /// The file has the first of these lines.
+    has_lines: bool,
 }
+
+/// Bytes of a file in which a line is looked for.
+const SEARCHED: u64 = 1 << 20;
 
 impl Folders {
     /// The error for a path that leads to nothing, whatever is there: it is in none of the served folders, or no name is like this.
@@ -19,7 +27,7 @@ impl Folders {
             let name = in_one_line(path.sent()).into_owned();
             let problem = match (self.meant_instead(path), freshness) {
                 (Some(meant), Freshness::Recent) => {
-                    return Error::NotFound { name, similar: vec![meant], above: None };
+                    return Error::NotFound { name, similar: vec![meant], above: None, lines: None };
                 }
                 (Some(meant), Freshness::Now) => NameProblem::Foreign { meant: Some(meant), lines: None },
                 (None, _) => NameProblem::Policy(NameRule::NoControl),
@@ -46,13 +54,19 @@ impl Folders {
         self.same_end(&foreign::plain(path.sent()).0)
     }
 
+    /// The line numbers behind `path`, if it is that of a file which has the first of these lines.
+    pub(super) fn lines_behind(&self, path: &FilePath) -> Option<(u64, u64)> {
+        self.bare_entry(path.sent()).filter(|bare| bare.has_lines)?.lines
+    }
+
     /// The entry that `path` names if it is taken without what a text has around a path. A folder has line numbers behind it: a name in
     /// brackets may be beside one without.
     fn bare_entry<'p>(&self, path: &'p str) -> Option<BareEntry<'p>> {
         foreign::bare_paths(path).into_iter().find_map(|(path, lines)| {
             let found = self.look(path).filter(Found::exists)?;
             let is_folder = found.is_directory();
-            (!is_folder || lines.is_some()).then_some(BareEntry { path, lines, is_folder })
+            let has_lines = lines.is_some_and(|(first, _)| !is_folder && has_line(&found, first));
+            (!is_folder || lines.is_some()).then_some(BareEntry { path, lines, is_folder, has_lines })
         })
     }
 
@@ -67,7 +81,7 @@ impl Folders {
             if let Some(bare) = self.bare_entry(path) {
                 return refused(
                     Some(bare.path.into()),
-                    bare.lines.filter(|_| path == sent && !bare.is_folder),
+                    bare.lines.filter(|_| path == sent && bare.has_lines),
                 );
             }
         }
@@ -156,4 +170,17 @@ impl Folders {
         let parsed = FilePath::parse(path, NamePolicy::Paths, self.paths()).ok()?;
         self.find(&parsed, Want::Entry, Freshness::Recent).ok()
     }
+}
+
+/// Whether a text in UTF-8 has the line of this number, counted from 1, and it is near enough to the beginning to be seen.
+fn has_line(found: &Found, line: u64) -> bool {
+    let Ok(Some(file)) = found.place.open() else { return false };
+    let mut bytes = Vec::new();
+    if file.file().take(SEARCHED).read_to_end(&mut bytes).is_err() {
+        return false;
+    }
+    if bytes.len() as u64 == SEARCHED {
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+    }
+    LineIndex::build(&bytes).is_ok_and(|index| line.max(1) <= index.len_lines() as u64)
 }

@@ -51,7 +51,8 @@ impl Workspace {
         }
         similar.truncate(MAX_SIMILAR);
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
-        Error::NotFound { name: path.sent().into(), similar, above }
+        let lines = self.folders.lines_behind(path);
+        Error::NotFound { name: path.sent().into(), similar, above, lines }
     }
 
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute path in the one

@@ -38,6 +38,7 @@ const FORM: TextsForm = TextsForm {
     reader: READER.tool,
     header: |path| format!("==> {path} <==\n"),
     separator: "\n",
+    has_objects: false,
 };
 
 arguments! {

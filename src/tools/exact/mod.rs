@@ -273,7 +273,12 @@ impl Call for FileEdit {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let name = self.place.name.as_str();
-        match self.edit(workspace, control) {
+        // A name that must not be created gets no advice to create it.
+        let edited = self.edit(workspace, control).map_err(|error| match error {
+            Error::NotFound { .. } => workspace.refusal_to_create(&self.place.name).unwrap_or(error),
+            error => error,
+        });
+        match edited {
             Ok(done) => Ok(success::reply(name, &self.edits, &done, self.dry_run, wanted)),
             Err(error) => error::reply(
                 name,

@@ -31,7 +31,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
     match error {
         Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
             let near =
-                near_names(name, similar, None, guide).map(|near| format!(" {near}")).unwrap_or_default();
+                near_names(name, similar, (None, None), guide).map(|near| format!(" {near}")).unwrap_or_default();
             Some(format!("There is no file '{name}'.{near}"))
         }
         Error::OfTool(failure) => failure.hint.clone(),
@@ -118,9 +118,10 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some(format!("It is {}, not text.{media}", kind.name()))
         }
         Error::OtherEncoding { likely, .. } => Some(encoding_failure::hint(*likely)),
-        Error::NotEmpty { removed: 0, .. } => {
+        Error::NotEmpty { removed: 0, all_may_go: true, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }
+        Error::NotEmpty { removed: 0, .. } => Some("Nothing was deleted.".into()),
         Error::NotEmpty { removed, .. } => {
             Some(format!("{removed} entries in it were deleted; others came meanwhile. Delete it again."))
         }
@@ -132,7 +133,9 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             }
             None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
         }),
-        Error::NotFound { name, similar, above } => near_names(name, similar, above.as_deref(), guide),
+        Error::NotFound { name, similar, above, lines } => {
+            near_names(name, similar, (above.as_deref(), *lines), guide)
+        }
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
             let first = base.first();
@@ -244,7 +247,7 @@ fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
              allow paths with --names=paths."
         )),
         NameProblem::Foreign { meant: Some(meant), lines: Some(lines) } => {
-            Some(format!("Nothing was created. {}", with_lines(meant, *lines, guide)))
+            Some(format!("Nothing was created. {}", with_lines(meant, Some(*lines), guide)))
         }
         NameProblem::Foreign { meant, .. } => {
             let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
@@ -289,25 +292,33 @@ fn rule_of_names(rule: NameRule) -> String {
     }
 }
 
-/// What to send instead of the path of the file `name` with line numbers behind it.
-fn with_lines(name: &str, (first, last): (u64, u64), guide: Guide) -> String {
+/// What to send instead of the path of the file `name` with line numbers behind it, which the file has if they are given.
+fn with_lines(name: &str, lines: Option<(u64, u64)>, guide: Guide) -> String {
     let base = |line: u64| (line.max(1) - 1).saturating_add(guide.base.first());
-    let (path, first, last) = (json!(name), base(first), base(last.max(first)));
-    let reader = guide.line_reader("read_text_file");
-    let lines = match reader {
-        Some("read") => format!(r#"{{"path":{path},"lines":"{first}-{last}"}}"#),
-        _ => format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#),
+    let call = |(first, last): (u64, u64)| {
+        let (path, first, last) = (json!(name), base(first), base(last.max(first)));
+        let reader = guide.line_reader("read_text_file")?;
+        let lines = match reader {
+            "read" => format!(r#"{{"path":{path},"lines":"{first}-{last}"}}"#),
+            _ => format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#),
+        };
+        Some(format!(" Read the lines with {reader} {lines}."))
     };
-    let read = reader.map(|tool| format!(" Read the lines with {tool} {lines}.")).unwrap_or_default();
+    let read = lines.and_then(call).unwrap_or_default();
     format!(
         "Give the path '{name}' without line numbers: start_line and end_line say which lines are read.{read}"
     )
 }
 
 /// Names like the missing `name`, or else how to see which there are.
-fn near_names(name: &str, similar: &[String], above: Option<&str>, guide: Guide) -> Option<String> {
+fn near_names(
+    name: &str,
+    similar: &[String],
+    (above, lines): (Option<&str>, Option<(u64, u64)>),
+    guide: Guide,
+) -> Option<String> {
     if let [first, ..] = similar
-        && let Some((bare, Some(lines))) =
+        && let Some((bare, Some(_))) =
             bare_paths(name).into_iter().find(|(bare, _)| first.trim_end_matches('/') == *bare)
     {
         return Some(match first.ends_with('/') {

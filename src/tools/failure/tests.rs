@@ -10,7 +10,8 @@ fn guide(base: LineBase, tools: &[&str]) -> Guide {
 
 #[test]
 fn a_hint_names_only_tools_that_are_offered() {
-    let missing = |name: &str| Error::NotFound { name: name.into(), similar: Vec::new(), above: None };
+    let missing =
+        |name: &str| Error::NotFound { name: name.into(), similar: Vec::new(), above: None, lines: None };
     let hint = |error: &Error, base, tools: &[&str]| ErrorText::of(error, guide(base, tools), 10).hint;
     let (zero, one) = (LineBase::Zero, LineBase::One);
     assert_eq!(hint(&missing("x"), zero, &[]), None);

@@ -153,7 +153,9 @@ impl Call for EditFile {
                 let count = self.edits.edits().len();
                 exact::explain(self.path.sent(), count, error, wanted, (self.guide, self.encoding, &NAMES))
             }
-            Err(Error::NotFound { name, .. }) if self.edits.create() => {
+            Err(Error::NotFound { name, similar, .. })
+                if self.edits.create() && similar.is_empty() && workspace.may_be_created(&self.path) =>
+            {
                 let with = if self.guide.offered.has("write_file") { " with write_file" } else { "" };
                 let problem =
                     format!("it is empty, and there is no file '{name}'; create the file{with} first");

@@ -13,14 +13,14 @@ use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{Call, Guide, MediaItem, Members, OutputKinds, ParseOptions, Reply, Tool, file_uri};
 use engine::Workspace;
 use folder::{Control, Error, FilePath, Result, ToolFailure, ToolFailureKind};
-use text::encoding::{EncodingChoice, EncodingSource, TextEncoding};
+use text::encoding::{Encoding, EncodingChoice, EncodingSource, TextEncoding};
 use text::file_kind::{FileKind, kind_of};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "read_media_file",
     title: "Read Media File",
     description: "Read an image (PNG, JPEG, GIF, WebP), a sound or any other file that is not text, as base64 with the media \
-        type that its bytes say. Use read_text_file for text, SVG too. \
+        type that its bytes say.{?read_text_file| Use read_text_file for text, SVG too.} \
         Example: {\"path\":\"logo.png\"}",
     instructions: "",
     takes: Takes::of::<MediaArguments>(),
@@ -89,9 +89,9 @@ impl Call for ReadMediaFile {
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let path = workspace.absolute(&self.path)?;
         let (excerpt, version) = workspace.read_bytes(&self.path, control)?;
-        if let Some(what) = no_media(excerpt.bytes(), control)? {
+        if let Some((what, is_utf_8)) = no_media(excerpt.bytes(), control)? {
             excerpt.check(self.path.sent())?;
-            return Err(self.refuse(what));
+            return Err(self.refuse(what, is_utf_8));
         }
         let (item, meta) = (item_for(&path, excerpt.bytes()), version_meta(&version));
         if !wanted.data {
@@ -107,8 +107,11 @@ impl Call for ReadMediaFile {
 
 impl ReadMediaFile {
     /// The error for a file that is `what`.
-    fn refuse(&self, what: &str) -> Error {
-        let reader = self.guide.reader(self.path.sent());
+    fn refuse(&self, what: &str, is_utf_8: bool) -> Error {
+        let reader = match is_utf_8 {
+            true => self.guide.reader(self.path.sent()),
+            false => self.guide.reader_of_any(self.path.sent()),
+        };
         let hint = match what {
             EMPTY => None,
             POINTER => Some("The file itself is not here; fetch it with 'git lfs pull'.".into()),
@@ -127,25 +130,27 @@ impl ReadMediaFile {
 const EMPTY: &str = "empty";
 const POINTER: &str = "a Git LFS pointer, not the file that it stands for";
 
-/// What bytes are instead of media: nothing, or text.
-fn no_media(bytes: &[u8], control: &Control) -> Result<Option<&'static str>> {
+/// What bytes are instead of media: nothing, or text; and whether that is UTF-8.
+fn no_media(bytes: &[u8], control: &Control) -> Result<Option<(&'static str, bool)>> {
     let is_svg = || memchr::memmem::find(&bytes[..bytes.len().min(1 << 10)], b"<svg").is_some();
     let is_pointer = || {
         let first = &bytes[..bytes.len().min(128)];
         bytes.starts_with(LFS_POINTER.0) && memchr::memmem::find(first, LFS_POINTER.1).is_some()
     };
-    Ok(match EncodingChoice::Auto.of_text(bytes, || control.check())? {
-        _ if bytes.is_empty() => Some(EMPTY),
-        _ if is_pointer() => Some(POINTER),
-        Ok(TextEncoding { source: EncodingSource::Guess | EncodingSource::WeakGuess, encoding, .. })
-            if encoding.unit() == 1 && has_controls(bytes) =>
-        {
-            None
-        }
-        Err(_) => None,
-        Ok(_) if is_svg() => Some("an SVG image, which is text"),
-        Ok(_) => Some("text, not media"),
-    })
+    let text = EncodingChoice::Auto.of_text(bytes, || control.check())?;
+    let is_utf_8 = text.as_ref().is_ok_and(|text| text.encoding == Encoding::Utf8);
+    let what =
+        match text {
+            _ if bytes.is_empty() => Some(EMPTY),
+            _ if is_pointer() => Some(POINTER),
+            Ok(TextEncoding {
+                source: EncodingSource::Guess | EncodingSource::WeakGuess, encoding, ..
+            }) if encoding.unit() == 1 && has_controls(bytes) => None,
+            Err(_) => None,
+            Ok(_) if is_svg() => Some("an SVG image, which is text"),
+            Ok(_) => Some("text, not media"),
+        };
+    Ok(what.map(|what| (what, is_utf_8)))
 }
 
 /// Whether bytes have control characters that text has not. What only looks like text in some encoding soon has one.

@@ -37,12 +37,14 @@ const FORM: TextsForm = TextsForm {
     reader: READER.tool,
     header: |path| format!("{path}:\n"),
     separator: "\n---\n",
+    has_objects: true,
 };
 
 arguments! {
     struct MultipleArguments {
         /// Paths of the files
         paths: List<WantedFile, 1, MAX_FILES>,
+        encoding: Option<EncodingChoice>,
     }
 }
 
@@ -108,8 +110,19 @@ struct ReadMultipleFiles {
 
 impl Request for MultipleArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let (guide, limit) = (options.guide(), options.limit);
-        Ok(Box::new(ReadMultipleFiles { files: self.paths.0, guide, limit }))
+        let (mut files, guide, limit) = (self.paths.0, options.guide(), options.limit);
+        // One that stands beside the paths is that of all files without their own.
+        let all = self.encoding.unwrap_or_default();
+        for file in files.iter_mut().filter(|file| file.wanted.encoding == EncodingChoice::default()) {
+            file.wanted.encoding = all;
+            if all != EncodingChoice::default() {
+                let item =
+                    if file.again.is_string() { json!({ "path": file.sent }) } else { file.again.take() };
+                file.again = item;
+                file.again["encoding"] = json!(all.name());
+            }
+        }
+        Ok(Box::new(ReadMultipleFiles { files, guide, limit }))
     }
 }
 

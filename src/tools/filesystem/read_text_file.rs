@@ -30,7 +30,7 @@ pub(crate) static TOOL: Tool = Tool {
 pub(crate) static DEPRECATED: Tool = Tool {
     name: "read_file",
     title: "Read File (Deprecated)",
-    description: "The older name of read_text_file, with the same arguments.",
+    description: "{?read_text_file|The older name of read_text_file, with the same arguments.|Read a text file, or a part of it.}",
     ..TOOL
 };
 

@@ -13,8 +13,7 @@ pub(crate) static TOOL: Tool = Tool {
     name: "write_file",
     title: "Write File",
     description: "Create a text file, or replace the whole content of one, in its encoding and with its kind of line break. The \
-        folder must exist (create_directory). Use \
-        edit_file to change a part. Give create_only: true if the file must be new, or expected_version if it must not have \
+        folder must exist{?create_directory| (create_directory)}.{?edit_file| Use edit_file to change a part.} Give create_only: true if the file must be new, or expected_version if it must not have \
         changed since you read it. Example: {\"path\":\"notes.txt\",\"content\":\"one\\ntwo\\n\"}",
     instructions: "",
     takes: Takes::of::<WriteArguments>(),

@@ -47,7 +47,7 @@ pub(crate) static TOOL: Tool = Tool {
 
 arguments! {
     struct EditArguments {
-        /// Name of the file, as list_files gives it
+        /// Name of the file{?list_files|, as list_files gives it}
         name: FilePath,
         /// Changes of lines
         edits: Option<List<LineEdit, 0, MAX_EDITS>>,

@@ -16,8 +16,7 @@ pub(crate) static TOOL: Tool = Tool {
     name: "list_files",
     title: "List files",
     description: "List the text files in the folder, sorted by name, with the time of the last change (UTC) and the \
-        number of lines (-1: not text, too large or not readable). Use it first to learn the names that read_file and \
-        edit_file take. Example: {}",
+        number of lines (-1: not text, too large or not readable). Use it first to learn the names{?read_file+edit_file| that read_file and edit_file take}. Example: {}",
     instructions: "Use list_files to see what is there.",
     takes: Takes::of::<ListArguments>(),
     output_schema: Some(concat!(

@@ -29,7 +29,7 @@ pub(crate) static TOOL: Tool = Tool {
 
 arguments! {
     struct ReadArguments {
-        /// Name of the file, as list_files gives it
+        /// Name of the file{?list_files|, as list_files gives it}
         name: FilePath,
         /// First line, counted from {first}; -20: the last 20 lines
         start_line: Option<StartLine>,

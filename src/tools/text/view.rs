@@ -11,7 +11,7 @@ use folder::{Control, EntryKind, Error, FilePath, Result};
 pub(crate) static TOOL: Tool = Tool {
     name: READER.tool,
     title: "View",
-    description: "The same as read_file, with the same arguments. Of a folder, given as filename alone, it lists the entries \
+    description: "{?read_file|The same as read_file, with the same arguments.|Read a text file, or lines of it.} Of a folder, given as filename alone, it lists the entries \
         two levels deep, each with [FILE] or [DIR] before its path. Example: {\"filename\":\"src\"}",
     instructions: "",
     takes: Takes::of::<ViewArguments>(),

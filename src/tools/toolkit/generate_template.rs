@@ -17,8 +17,8 @@ pub(crate) static TOOL: Tool = Tool {
     name: "generate_template",
     title: "Generate Template",
     description: "Generate the text of one file from a template, such as a Makefile, a manifest or a CI workflow. Nothing is \
-        written; scaffold_project writes. The name of the project is enough for the built-in templates; list_templates tells \
-        the others. All wrong parameters are told at once. Example: \
+        written{?scaffold_project|; scaffold_project writes}. The name of the project is enough for the built-in templates{?list_templates|; list_templates tells the others}. \
+        All wrong parameters are told at once. Example: \
         {\"resource_uri\":\"template://makefile/rust/cli\",\"parameters\":{\"project_name\":\"my-app\"}}",
     instructions: "",
     takes: Takes::of::<GenerateArguments>(),

@@ -83,7 +83,12 @@ impl Folders {
                     };
                     let seen = candidates.iter().filter(|candidate| is_seen(candidate));
                     let similar = seen.map(|candidate| self.unmistakable(path, number, candidate)).collect();
-                    return Err(Error::NotFound { name: path.sent().into(), similar, above: None });
+                    return Err(Error::NotFound {
+                        name: path.sent().into(),
+                        similar,
+                        above: None,
+                        lines: None,
+                    });
                 }
             }
         }

@@ -99,7 +99,15 @@ impl<'o> Planner<'_, 'o> {
             Deletion::EmptyFolder if !is_folder || self.check_empty(&at, &spot, path).is_err() => {
                 return Ok(());
             }
-            _ if is_folder && !recursive => self.check_empty(&at, &spot, path)?,
+            _ if is_folder && !recursive => {
+                if let Err(not_empty) = self.check_empty(&at, &spot, path) {
+                    // What must stay is told first: it would be all the same if all in it were to be deleted.
+                    if let Spot::OnDisk(entry) = &spot {
+                        self.check_tree(entry)?;
+                    }
+                    return Err(not_empty);
+                }
+            }
             _ => {}
         }
         if let Spot::OnDisk(entry) = &spot
@@ -177,7 +185,7 @@ impl<'o> Planner<'_, 'o> {
 
     /// Checks that a folder will hold nothing.
     fn check_empty(&self, at: &Place, spot: &Spot, path: &FilePath) -> Result<()> {
-        let not_empty = || Error::NotEmpty { name: path.sent().into(), removed: 0 };
+        let not_empty = || Error::NotEmpty { name: path.sent().into(), removed: 0, all_may_go: true };
         let is_inside = |place: &Place| place != at && below(place, at).is_some();
         let made = |step: &Step| match step {
             Step::Folder { at, .. }

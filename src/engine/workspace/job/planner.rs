@@ -157,5 +157,5 @@ fn parents(place: &Place) -> impl Iterator<Item = Place> {
 
 /// The error for a path where nothing is, if nothing more is known.
 pub(super) fn missing(path: &FilePath) -> Error {
-    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None }
+    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None, lines: None }
 }

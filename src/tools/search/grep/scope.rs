@@ -71,7 +71,13 @@ impl Scope {
             let (folder, below) = (Path::new(path.folder), Path::new(path.below));
             wanted.is_ok_and(|wanted| wanted.wants(&folder.join(below), below, false))
         };
-        let advised = Advised { options: &options, takes: &takes, with_folders: false, with_links: false };
+        let advised = Advised {
+            options: &options,
+            takes: &takes,
+            with_links: false,
+            takes_all: true,
+            ..Advised::OF_FILES
+        };
         let found = GlobInPath::find(path, &["", "/**"], &advised, workspace, control)?;
         Ok(found
             .map(|found| found.error(json!({ "path": found.folder, "glob": format!("./{}", found.glob) }))))
