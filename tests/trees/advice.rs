@@ -83,7 +83,11 @@ fn as_many_files_match_as_the_advice_for_a_glob_in_path_says() {
             ("list_directory", json!({ "path": glob })),
         ] {
             let text = refused(&server, tool, call.clone());
-            let Some((before, call_text)) = text.split_once(" with ") else { continue };
+            let Some((before, call_text)) =
+                text.split_once(" with ").filter(|(before, _)| before.contains(" match"))
+            else {
+                continue;
+            };
             let number = before.rsplit(' ').find_map(|word| word.parse::<usize>().ok()).expect("a number");
             let followed = if call_text.starts_with("search_files") { "search_files" } else { tool };
             let advised = named(call_text);
@@ -165,16 +169,29 @@ fn a_name_that_must_not_be_created_is_not_advised_to_be() {
 }
 
 #[test]
-fn a_path_below_a_file_names_the_file() {
+fn a_path_below_a_file_is_looked_for_in_a_folder_that_there_is() {
     let folder = Folder::new();
     put(&folder, "a.txt", "one\n");
-    let server = serve(&folder, "filesystem,search", &[]);
-    for tool in ["read_text_file", "list_directory", "directory_tree", "get_file_info"] {
-        for path in ["a.txt/x", "a.txt/x/y"] {
-            let text = refused(&server, tool, json!({ "path": path }));
-            assert!(text.contains("'a.txt' is a file, not a folder"), "{tool}: {text}");
-            assert!(!text.contains("list_directory"), "{tool}: {text}");
-            server.ok("read_text_file", named(&text));
+    let server = serve(&folder, "filesystem,search,agent.edit", &[]);
+    for path in ["a.txt/x", "a.txt/x/y", "none/x"] {
+        let edit = json!({ "edits": [{ "path": path, "old": "x", "new": "y" }] });
+        let file = json!({ "path": path });
+        for (tool, arguments) in [
+            ("read_text_file", &file),
+            ("list_directory", &file),
+            ("directory_tree", &file),
+            ("get_file_info", &file),
+            ("edit", &edit),
+            ("read_media_file", &file),
+            ("list_directory_with_sizes", &file),
+            ("delete_file", &file),
+        ] {
+            let text = refused(&server, tool, arguments.clone());
+            if text.contains("Use list_directory") {
+                server.ok("list_directory", named(&text));
+            } else {
+                assert!(text.contains("'a.txt' is a file, not a folder"), "{tool} {path}: {text}");
+            }
         }
     }
 }

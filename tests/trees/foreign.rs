@@ -7,7 +7,7 @@ use super::{on_all, outcome, put, serve, tree};
 use crate::support::{Folder, Http, Mcp, Stdio, command, file_uri, on_both_with};
 
 fn sources(folder: &Folder) {
-    put(folder, "src/a.rs", "fn a() {}\n");
+    put(folder, "src/a.rs", "fn a() {}\n".repeat(20));
     put(folder, "m/sub/x.py", "x = 1\n");
     put(folder, "with blank/\u{e9}.txt", "blank\n");
 }

@@ -94,7 +94,10 @@ fn what_is_no_media_names_the_tool_to_call() {
                 "{}",
                 refused.text
             );
-            let call = format!("Read it with read_text_file {{\"path\":\"{name}\"}}.");
+            // A text that is not UTF-8 is read with its encoding only.
+            let is_utf_8 = !matches!(name, "wide.png" | "latin.txt" | "latin.svg");
+            let encoding = if is_utf_8 { "" } else { "\"encoding\":\"auto\"," };
+            let call = format!("Read it with read_text_file {{{encoding}\"path\":\"{name}\"}}.");
             assert_eq!(refused.text.contains(&call), is_text, "{}", refused.text);
         }
     });

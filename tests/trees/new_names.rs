@@ -73,7 +73,7 @@ fn what_looks_alike_and_is_there_is_named_so_that_each_is_reached() {
 #[test]
 fn a_glob_is_no_new_name_and_an_entry_of_such_a_name_stays_reachable() {
     not_under_wine!("Windows has no such names, and says so");
-    let flags = ["--tools=filesystem,search,agent"];
+    let flags = ["--tools=filesystem,search.glob,agent.edit"];
     let folder = Folder::new();
     sources(&folder);
     for name in ["a?.py", "src/*.txt", "q?/f"] {

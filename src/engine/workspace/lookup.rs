@@ -65,10 +65,7 @@ impl Workspace {
     pub(super) fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
         self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
             Error::NotFound { name, similar, lines, .. } if path.is_in_tree() => {
-                match self.file_above(path) {
-                    Some(file) => Error::NotAFolder { name: file, folder: None },
-                    None => Error::NotFound { name, similar, above: self.folder_above(path), lines },
-                }
+                Error::NotFound { name, similar, above: self.folder_above(path), lines }
             }
             error => error,
         })

@@ -23,6 +23,12 @@ impl Workspace {
         self.not_found_among(self.similar_names(found, path), found, path, control)
     }
 
+    /// The error for a path where nothing is, if nothing more is known.
+    pub(super) fn nothing_at(&self, path: &FilePath) -> Error {
+        let above = if path.is_in_tree() { self.folder_above(path) } else { None };
+        Error::NotFound { name: path.sent().into(), similar: Vec::new(), above, lines: None }
+    }
+
     /// The same, if the names like it are known.
     pub(super) fn not_found_among(
         &self,

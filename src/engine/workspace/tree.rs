@@ -67,12 +67,7 @@ impl Workspace {
     pub fn info(&self, path: &FilePath) -> Result<EntryInfo> {
         let found = self.folders.find(path, Want::Entry, Freshness::Recent)?;
         if !found.exists() {
-            return Err(Error::NotFound {
-                name: path.sent().into(),
-                similar: Vec::new(),
-                above: None,
-                lines: None,
-            });
+            return Err(self.nothing_at(path));
         }
         let facts = sys::fs::entry_facts(&found.place.dir, &found.place.name)
             .map_err(|errno| Error::read(path.sent(), errno))?;

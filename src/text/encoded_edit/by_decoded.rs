@@ -21,6 +21,10 @@ use crate::{Error, Result, Stop};
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
 
+/// Bytes of UTF-8 without NUL that are hardly UTF-16, and its characters that are hardly those of another encoding.
+const LEAST_BYTES: usize = 8;
+const LEAST_CHARACTERS: usize = 4;
+
 /// Bytes of a text in which the old texts are looked for to say its encoding.
 const COMPARED: usize = 1 << 20;
 
@@ -96,6 +100,16 @@ pub(super) fn text_encoding(
     control: &dyn Stop,
 ) -> Result<TextEncoding> {
     let check = || control.check();
+    if let EncodingChoice::Is(given) = choice
+        && let Some(other) = sure_other(given, old, texts, control)?
+    {
+        let problem = format!(
+            "the file is text in {}, and the edit would put text in {} into it; expected {0}, or no encoding",
+            other.name(),
+            given.name()
+        );
+        return Err(Error::InvalidArguments { at: "encoding".into(), problem });
+    }
     let is_default = choice == EncodingChoice::default();
     let wrong = if is_default { first_wrong(old, check)? } else { None };
     let Some(wrong) = wrong else {
@@ -115,6 +129,25 @@ pub(super) fn text_encoding(
         }
         _ => Err(Error::InvalidUtf8),
     }
+}
+
+/// The encoding that a file certainly has, if it is another one than `given` and these old and new texts, in turn, would not be the same
+/// bytes in it: that of its mark, or UTF-8 if so much of it is that this is no accident.
+fn sure_other(given: Encoding, old: &[u8], texts: &[&str], control: &dyn Stop) -> Result<Option<Encoding>> {
+    let adds = given.unit() > 1 || texts.iter().skip(1).step_by(2).any(|new_text| !new_text.is_ascii());
+    if given == Encoding::Utf8 || !adds || old.is_empty() || switches::is_off("sure-encoding") {
+        return Ok(None);
+    }
+    let Ok(found) = EncodingChoice::Auto.of_text(old, || control.check())? else { return Ok(None) };
+    let characters = old.iter().filter(|byte| **byte >= 0xC0).count();
+    let is_sure = match (found.source, found.encoding) {
+        (EncodingSource::Mark, _) => true,
+        (_, Encoding::Utf8) if given.unit() > 1 => old.len() >= LEAST_BYTES,
+        (_, Encoding::Utf8) if given.is_multibyte() => characters >= LEAST_CHARACTERS,
+        (_, Encoding::Utf8) => characters > 0,
+        _ => false,
+    };
+    Ok(Some(found.encoding).filter(|encoding| is_sure && *encoding != given))
 }
 
 /// Of an unsure guess and the encodings whose characters take several bytes: the first in which these old and new texts, in turn, can
@@ -177,6 +210,25 @@ impl Planner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_certainly_in_another_encoding_gets_no_text_in_the_given_one() {
+        let other = |given, old: &str, new: &str| {
+            sure_other(given, old.as_bytes(), &["x", new], &crate::Unstopped).unwrap()
+        };
+        assert_eq!(other(Encoding::Windows1252, "grün x", "ö"), Some(Encoding::Utf8));
+        assert_eq!(other(Encoding::Gbk, "中文文件 x", "中"), Some(Encoding::Utf8));
+        assert_eq!(other(Encoding::Utf16Le, "plain text\n", "a"), Some(Encoding::Utf8));
+        for (given, old, new) in [
+            (Encoding::Windows1252, "grün x", "o"),
+            (Encoding::Windows1252, "plain x", "ö"),
+            (Encoding::Gbk, "中 x", "中"),
+            (Encoding::Utf16Le, "", "a"),
+            (Encoding::Utf8, "grün x", "ö"),
+        ] {
+            assert_eq!(other(given, old, new), None, "{given:?} {old}");
+        }
+    }
 
     #[test]
     fn an_encoding_is_named_only_if_the_file_has_the_old_text_in_it() {

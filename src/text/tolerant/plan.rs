@@ -125,12 +125,18 @@ impl TolerantEdits<'_> {
             Tolerant::None => Err(error),
             Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
             Tolerant::Several { lines, total } => {
+                // Places that edits before have made are told as the edits leave the text.
                 let in_file = |line: &usize| {
-                    edited.map_or(*line, |edited| edited.origin(Encoding::Utf8, *line, *line).line)
+                    let origin = edited?.origin(Encoding::Utf8, *line, *line);
+                    (!origin.is_edited).then_some(origin.line)
+                };
+                let (lines, of) = match lines.iter().map(in_file).collect::<Option<Vec<usize>>>() {
+                    Some(lines) => (lines, " of the file as it is"),
+                    None if edited.is_some() => (lines, " of the text as the edits before leave it"),
+                    None => (lines, ""),
                 };
                 let lines: Vec<String> =
-                    lines.iter().map(|line| (in_file(line) as u64 + self.first_line).to_string()).collect();
-                let of = if edited.is_some() { " of the file as it is" } else { "" };
+                    lines.iter().map(|line| (*line as u64 + self.first_line).to_string()).collect();
                 refuse(format!(
                     "it is not in the file to the letter, and without regard to indentation it fits {total} places, at \
                      lines {}{of}; expected the exact text of one place",

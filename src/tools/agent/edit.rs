@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, json};
-
 use super::changed::{Told, done};
 use super::one_edit::{Kind, OneEdit};
 use super::patched;
 use super::planned::{FailedEdits, Planned, planned};
 use super::refused::refused;
+use super::shapes::as_list;
 use super::texts::TextJob;
 use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
 use crate::tools::handles::Handles;
@@ -155,28 +154,11 @@ impl Request for EditArguments {
         }))
     }
 
-    /// A single edit may be given without the list around it.
+    /// Edits may be given in other shapes than a list.
     fn refused(arguments: &Value, error: Error) -> Result<Box<dyn Call>> {
-        let Some(json) = with_list(arguments.json()) else { return Err(error) };
+        let Some(json) = as_list(arguments.json()) else { return Err(error) };
         EditArguments::read(&Value::arguments(&json, arguments.options())?)?.into_call(arguments.options())
     }
-}
-
-/// The arguments of a call that are those of a single edit, with the list around it. `None` if they have a list already.
-fn with_list(json: &str) -> Option<String> {
-    // They may be sent as a string, as all arguments.
-    let text: Option<String> = serde_json::from_str(json).ok();
-    let mut edit: Map<String, serde_json::Value> =
-        serde_json::from_str(text.as_deref().unwrap_or(json)).ok()?;
-    if edit.is_empty() || edit.contains_key("edits") || edit.contains_key("patch") {
-        return None;
-    }
-    let mut call = Map::new();
-    for flag in ["dry_run", "dryRun", "diff", "message", "retry"] {
-        call.extend(edit.remove(flag).map(|value| (flag.to_owned(), value)));
-    }
-    call.insert("edits".into(), json!([edit]));
-    serde_json::to_string(&call).ok()
 }
 
 fn unknown_retry(name: &str) -> Error {

@@ -14,6 +14,7 @@ mod one_edit;
 mod patched;
 mod planned;
 mod refused;
+mod shapes;
 mod span;
 mod target;
 mod texts;

@@ -47,6 +47,14 @@ arguments! {
     }
 }
 
+/// A new text of an edit, and what it replaces.
+pub(super) struct NewText {
+    /// The argument that it stands in.
+    pub(super) at: &'static str,
+    pub(super) text: String,
+    pub(super) replaced: String,
+}
+
 /// An edit, without its path.
 #[derive(Debug)]
 pub(super) enum Kind {
@@ -60,9 +68,11 @@ pub(super) enum Kind {
         is_whole: bool,
     },
     /// The whole file.
+    /// `only_empty`: an existing file must have nothing in it.
     Content {
         text: String,
         create_only: bool,
+        only_empty: bool,
     },
     Move(FilePath),
     Copy(FilePath),
@@ -99,6 +109,34 @@ impl Kind {
             }
             Kind::Content { text, .. } => text.len(),
             _ => self.texts().iter().map(|text| text.len()).sum(),
+        }
+    }
+
+    /// The new texts of an edit of a part of a file. `lines` gives the text of lines of the file, the first and the last.
+    pub(super) fn new_texts(&self, lines: impl Fn((u64, u64)) -> String) -> Vec<NewText> {
+        let new = |at, text: &str, replaced| NewText { at, text: text.to_owned(), replaced };
+        match self {
+            Kind::Text(edits) => {
+                edits.edits().iter().map(|edit| new("new", &edit.new_text, edit.old_text.clone())).collect()
+            }
+            Kind::Lines(LineEdits { edits, append }) => {
+                let replaced = edits.iter().filter_map(|edit| match &edit.operation {
+                    Operation::Replace { content, .. } => {
+                        Some(new("new", content, lines((edit.line, edit.end_line.unwrap_or(edit.line)))))
+                    }
+                    _ => None,
+                });
+                let appended = append.iter().map(|text| new("append", text, String::new()));
+                replaced.chain(appended).collect()
+            }
+            Kind::Patch { hunks, .. } => {
+                let joined = |lines: Vec<&str>| lines.join("\n");
+                let hunk = |hunk: &Hunk| {
+                    new("patch", &joined(hunk.new_side().collect()), joined(hunk.old_side().collect()))
+                };
+                hunks.iter().map(hunk).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -153,7 +191,10 @@ impl OneEdit {
                 (Some(span), Some(new)) => Ok(Kind::Lines(line_edit(span, new.0, self.expect.take()))),
                 _ => refuse("new", "it is missing; expected the text for these lines, \"\" to remove them"),
             },
-            ["content"] => Ok(Kind::Content { text: text(&mut self.content), create_only: self.create_only }),
+            ["content"] => {
+                let content = text(&mut self.content);
+                Ok(self.whole(content))
+            }
             ["append"] => {
                 Ok(Kind::Lines(LineEdits { edits: Vec::new(), append: Some(text(&mut self.append)) }))
             }
@@ -165,12 +206,14 @@ impl OneEdit {
             }
             ["delete"] => Ok(Kind::Delete { recursive: self.recursive }),
             [] if self.old.is_some() => refuse("old", EMPTY_OLD),
-            [] if self.content.is_some() && self.says_nothing_else() => {
-                Ok(Kind::Content { text: String::new(), create_only: self.create_only })
-            }
+            [] if self.content.is_some() && self.says_nothing_else() => Ok(self.whole(String::new())),
             [_, second, ..] => refuse(second, &format!("it is beside {}; {ONE_KIND}", given[0])),
             _ => refuse("", EXPECTED),
         }
+    }
+
+    fn whole(&self, text: String) -> Kind {
+        Kind::Content { text, create_only: self.create_only, only_empty: false }
     }
 
     /// An argument that was given and that an edit of this kind does not take. It may be meant for another kind, which changes less.

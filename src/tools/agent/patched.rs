@@ -22,7 +22,7 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
         Error::InvalidArguments { at, problem }
     };
     let files = parse(patch).map_err(|problem| refuse(problem.line, problem.problem))?;
-    let mut edits = Vec::new();
+    let (mut edits, mut copies) = (Vec::new(), Vec::new());
     for file in files {
         let line = file.line;
         let path = |path: &Option<String>| match path {
@@ -37,12 +37,11 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
         let alone = |path, kind| PatchEdit { path, other: None, kind };
         match file.change {
             FileChange::Add => {
-                let kind = Kind::Content { text: file.content(), create_only: true };
+                let kind = made(&file);
                 edits.push(alone(path(&file.new_path)?, kind));
             }
             FileChange::Update if file.may_create() => {
-                let hunks = Kind::Content { text: file.content(), create_only: true };
-                edits.push(alone(path(&file.new_path)?, hunks));
+                edits.push(alone(path(&file.new_path)?, made(&file)));
             }
             FileChange::Update => edits.push(text(path(&file.old_path)?, other, file)),
             FileChange::Delete => {
@@ -55,15 +54,24 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
             FileChange::Rename | FileChange::Copy => {
                 let (old, new) = (path(&file.old_path)?, path(&file.new_path)?);
                 let is_copy = file.change == FileChange::Copy;
-                let kind = if is_copy { Kind::Copy(new.clone()) } else { Kind::Move(new.clone()) };
-                edits.push(alone(old, kind));
+                match is_copy {
+                    true => copies.push(alone(old, Kind::Copy(new.clone()))),
+                    false => edits.push(alone(old, Kind::Move(new.clone()))),
+                }
                 if !file.hunks.is_empty() {
                     edits.push(text(new, None, file));
                 }
             }
         }
     }
-    Ok(edits)
+    // A copy is one of the file before the patch, also where the patch changes that.
+    copies.extend(edits);
+    Ok(copies)
+}
+
+/// What makes the file of a patch; an empty one may be there.
+fn made(file: &FilePatch) -> Kind {
+    Kind::Content { text: file.content(), create_only: false, only_empty: true }
 }
 
 /// The error for hunks that have no place.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::one_edit::Kind;
+use super::one_edit::{Kind, NewText};
 use super::patched::unplaced;
+use crate::tools::encoding_failure::likely_name;
 use engine::Workspace;
 use folder::{Control, Error, Result};
-use text::encoded_edit::{Rewrite, plan_decoded, rewrite};
+use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
 use text::encoding::{Encoding, EncodingChoice};
-use text::line_edit;
+use text::line_edit::{self, LineEdits};
 use text::lines::LineIndex;
 use text::omission::{omission, omission_problem};
 use text::patch;
@@ -32,16 +33,23 @@ pub(super) struct TextJob<'j> {
 impl<'j> TextJob<'j> {
     /// The plan for a file with these bytes.
     pub(super) fn plan(&self, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
-        if let Kind::Content { text, .. } = self.kind {
+        if let Kind::Content { text, only_empty, .. } = self.kind {
+            if *only_empty && !old.is_empty() {
+                return Err(Error::exists(self.name));
+            }
             return self.whole(text, old);
         }
         let choice = self.encoding.unwrap_or_default();
+        if let Kind::Lines(edits) = self.kind
+            && old.is_empty()
+            && choice != EncodingChoice::default()
+        {
+            return self.first(edits);
+        }
         if choice == EncodingChoice::default()
             && let Ok(index) = LineIndex::build(old)
         {
-            let plan = self.in_text(&index, old, true)?;
-            self.check_omission(old, Encoding::Utf8)?;
-            return Ok(plan);
+            return Ok(self.in_text(&index, old, true)?);
         }
         let limits = self.limits();
         let in_text = |index: &LineIndex, text: &[u8]| {
@@ -50,9 +58,6 @@ impl<'j> TextJob<'j> {
         let hunks = self.kind.new_lines();
         let texts = [self.kind.texts(), hunks.iter().flat_map(|new| ["", new]).collect()].concat();
         let planned = plan_decoded(choice, (self.name, old), &texts, limits, self.control, in_text)?;
-        if let Some(planned) = &planned {
-            self.check_omission(old, planned.text.encoding)?;
-        }
         Ok(planned.map(|planned| planned.plan.into_encoding(planned.text.encoding)))
     }
 
@@ -62,7 +67,7 @@ impl<'j> TextJob<'j> {
     }
 
     /// The whole content, in the encoding of the file that it replaces.
-    fn whole(&self, content: &'j str, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
+    fn whole(&self, content: &str, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
         let Rewrite { content, was, report } = rewrite(self.encoding, self.name, old, content)?;
         let lacking = match was {
             Some(encoding) => omission(&content, None, old, encoding, self.control)?,
@@ -71,6 +76,9 @@ impl<'j> TextJob<'j> {
         if let Some(line) = lacking {
             return Err(Error::InvalidArguments { at: "content".into(), problem: omission_problem(line) });
         }
+        if self.encoding.is_none() {
+            not_kept(&report.before)?;
+        }
         let encoding = report.encoding.encoding;
         let lacking = |lacking| Error::Unencodable { encoding, lacking, in_part: false };
         let bytes = report.encoding.encode_whole(&content).map_err(lacking)?;
@@ -78,8 +86,31 @@ impl<'j> TextJob<'j> {
         Ok(plan.map(|plan| plan.into_encoding(encoding)))
     }
 
+    /// The first text of a file, which gets the mark of its encoding.
+    fn first(&self, edits: &LineEdits) -> Result<Option<EditPlan<'j>>> {
+        let Ok(index) = LineIndex::build(b"") else { return Ok(None) };
+        let Some(planned) = line_edit::plan(&index, b"", edits)? else { return Ok(None) };
+        let mut text = Vec::new();
+        // A write to memory cannot fail.
+        let _ = planned.plan.write_to(b"", &mut text);
+        self.whole(&String::from_utf8_lossy(&text), b"")
+    }
+
     /// The plan for a text in UTF-8. `is_stored`: its bytes are those of the file.
     fn in_text(
+        &self,
+        index: &LineIndex,
+        old: &[u8],
+        is_stored: bool,
+    ) -> Result<Option<EditPlan<'j>>, text::Error> {
+        let plan = self.planned(index, old, is_stored)?;
+        if plan.is_some() {
+            self.check_omission(index, old)?;
+        }
+        Ok(plan)
+    }
+
+    fn planned(
         &self,
         index: &LineIndex,
         old: &[u8],
@@ -108,16 +139,43 @@ impl<'j> TextJob<'j> {
         }
     }
 
-    /// Refuses a new text in which a line stands for text of the file.
-    fn check_omission(&self, old: &[u8], encoding: Encoding) -> Result<()> {
-        let new = match self.kind {
-            Kind::Text(edits) => edits.edits().first().map(|edit| (&*edit.new_text, Some(&*edit.old_text))),
-            _ => None,
-        };
-        let Some((new, replaced)) = new else { return Ok(()) };
-        match omission(new, replaced, old, encoding, self.control)? {
-            None => Ok(()),
-            Some(line) => Err(Error::InvalidArguments { at: "new".into(), problem: omission_problem(line) }),
+    /// Refuses a new text in which a line stands for text of the file, which is `old`.
+    fn check_omission(&self, index: &LineIndex, old: &[u8]) -> Result<(), text::Error> {
+        for NewText { at, text, replaced } in self.kind.new_texts(|lines| text_of(index, old, lines)) {
+            let line = omission(&text, Some(&replaced), old, Encoding::Utf8, self.control)?;
+            if let Some(line) = line {
+                return Err(text::Error::InvalidArguments { at: at.into(), problem: omission_problem(line) });
+            }
         }
+        Ok(())
     }
+}
+
+/// These lines of a text, as far as there are such.
+fn text_of(index: &LineIndex, old: &[u8], (first, last): (u64, u64)) -> String {
+    let line = |line: u64| index.line(usize::try_from(line).ok()?, old);
+    let last = last.min((index.len_lines() as u64).saturating_sub(1));
+    let range = line(first).zip(line(last)).map(|(first, last)| first.text.start..last.text.end);
+    let bytes = range.and_then(|range| old.get(range)).unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Refuses a new text for a file whose encoding is not kept, because no encoding was given.
+fn not_kept(before: &Before) -> Result<()> {
+    let (is, name) = match before {
+        Before::Other { encoding, lacking: Some(lacking) } => {
+            (format!("the file is {}, which lacks '{}'", encoding.name(), lacking.character), encoding.name())
+        }
+        Before::Unsure(likely) => {
+            let name = likely_name(*likely);
+            (format!("it is unsure how the file is encoded, perhaps in {name}"), name)
+        }
+        Before::Invalid(encoding) => {
+            let name = encoding.name();
+            (format!("the file is {name} with some wrong bytes"), name)
+        }
+        _ => return Ok(()),
+    };
+    let problem = format!("{is}; expected encoding beside it: \"{name}\", or \"utf-8\" to write it in that");
+    Err(Error::InvalidArguments { at: "content".into(), problem })
 }

@@ -52,7 +52,7 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
             "original",
             "target_text",
         ],
-        &[&["old_text"], &["oldText"], &["pattern"], &["expect"]],
+        &[&["old_text"], &["oldText"], &["old"], &["pattern"], &["expect"]],
     ),
     (
         &[
@@ -65,7 +65,7 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
             "replace_with",
             "insert_text",
         ],
-        &[&["new_text"], &["newText"], &["content"]],
+        &[&["new_text"], &["newText"], &["new"], &["content"]],
     ),
     (
         &["edits", "changes", "replacements", "operations", "diff", "patch"],
@@ -112,6 +112,16 @@ const MEANT: &[(&[&str], &[&[&str]])] = &[
     (&["to", "dst", "dest", "target", "destination_path", "new_path"], &[&["destination"]]),
     (&["replace_all", "all", "global"], &[&["replaceAll"], &["replace_all"]]),
     (&["cmd", "script", "shell"], &[&["command"]]),
+    (
+        &["start_line", "start", "line_start", "first_line", "from_line", "line", "line_number"],
+        &[&["lines"], &["start_line"], &["line"]],
+    ),
+    (&["end_line", "end", "line_end", "last_line", "to_line"], &[&["lines"], &["end_line"]]),
+    (
+        &["new_path", "new_name", "rename", "move", "target_path", "destination", "dest", "dst", "to"],
+        &[&["move_to"]],
+    ),
+    (&["copy", "duplicate"], &[&["copy_to"]]),
 ];
 
 /// The names that mean the same as `name`, with `name` itself.

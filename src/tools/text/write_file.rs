@@ -14,7 +14,7 @@ pub(crate) static TOOL: Tool = Tool {
     title: "Write File",
     description: "Create a text file, or replace the whole content of one. Missing folders are created. The encoding, byte order \
         mark and kind of line break of the file stay, or the answer says what changed; utf-16 gives a new file a mark. A \
-        character that the encoding given lacks is an error, and nothing is written. Use edit_file to change a part. Example: {\"filename\":\"notes.txt\",\"content\":\"one\\ntwo\\n\"}",
+        character that the encoding given lacks is an error, and nothing is written. {?edit_file|Use edit_file to change a part. }Example: {\"filename\":\"notes.txt\",\"content\":\"one\\ntwo\\n\"}",
     instructions: "",
     takes: Takes::of::<WriteArguments>(),
     output_schema: None,

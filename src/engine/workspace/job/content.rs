@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::draft::{DraftFile, Step};
-use super::planner::{Entry, Planner, Spot, missing};
+use super::planner::{Entry, Planner, Spot};
 use super::{Place, TextPlan};
 use crate::workspace::change::ChangeOptions;
 use crate::workspace::excerpt::unchanged;
@@ -34,7 +34,7 @@ impl<'o> Planner<'_, 'o> {
             Spot::Free(Some(found)) if !options.create => {
                 return Err(self.workspace.not_found(&found, path, self.control));
             }
-            Spot::Free(None) if !options.create => return Err(missing(path)),
+            Spot::Free(None) if !options.create => return Err(self.workspace.nothing_at(path)),
             Spot::Free(_) => {
                 let new = self.planned(&DraftFile::new(path), options, plan)?;
                 self.check_size(&new, None, options)?;

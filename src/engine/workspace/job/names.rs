@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::draft::{Before, DraftFile, Step, Taken, below};
-use super::planner::{Entry, Planner, Spot, missing};
+use super::planner::{Entry, Planner, Spot};
 use super::{Deletion, Place};
 use crate::workspace::excerpt::unchanged;
 use crate::workspace::found::{Want, refused};
@@ -59,7 +59,7 @@ impl<'o> Planner<'_, 'o> {
         let copy = match spot {
             Spot::New(file) => self.draft.files[file].copied(to),
             Spot::Folder | Spot::Link => return Err(Error::IsAFolder { name: path.sent().into() }),
-            Spot::Free(_) => return Err(missing(path)),
+            Spot::Free(_) => return Err(self.workspace.nothing_at(path)),
             Spot::OnDisk(entry) => match self.draft.on_disk.get(&entry.at) {
                 Some(file) => self.draft.files[*file].copied(to),
                 None => self.copy_of(&entry.path, to)?,
@@ -125,7 +125,7 @@ impl<'o> Planner<'_, 'o> {
     /// Refuses a file that does not have this content.
     fn check_content(&self, spot: &Spot, path: &FilePath, hash: u64) -> Result<()> {
         let changed = || Error::Changed { name: path.sent().into() };
-        let Spot::OnDisk(entry) = spot else { return Err(missing(path)) };
+        let Spot::OnDisk(entry) = spot else { return Err(self.workspace.nothing_at(path)) };
         let opened = self.workspace.open_place(&entry.found.place, path.sent(), self.control)?;
         let (view, _) =
             self.workspace.any_bytes(opened.ok_or_else(changed)?, path.sent())?.ok_or_else(changed)?;
@@ -141,7 +141,7 @@ impl<'o> Planner<'_, 'o> {
         match spot {
             Spot::New(_) | Spot::Folder | Spot::Link => Ok(None),
             Spot::Free(Some(found)) => Err(self.workspace.not_found(&found, path, self.control)),
-            Spot::Free(None) => Err(missing(path)),
+            Spot::Free(None) => Err(self.workspace.nothing_at(path)),
             Spot::OnDisk(Entry { found, path: on_disk, .. }) => {
                 self.workspace.check_taken(&found, path)?;
                 if found.place.stat.as_ref().map(file_type) == Some(FileType::RegularFile)

@@ -154,8 +154,3 @@ fn parents(place: &Place) -> impl Iterator<Item = Place> {
     let above = place.1.ancestors().skip(1).filter(|parent| *parent != Path::new(""));
     above.map(|parent| (place.0, parent.to_owned()))
 }
-
-/// The error for a path where nothing is, if nothing more is known.
-pub(super) fn missing(path: &FilePath) -> Error {
-    Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None, lines: None }
-}

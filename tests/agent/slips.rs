@@ -1,0 +1,166 @@
+//! What models get wrong in calls of `edit`: encodings, shapes, names of arguments, lines that stand for others, patches.
+
+use serde_json::{Value, json};
+
+use super::{edit, refused, serve};
+use crate::support::{Folder, Mcp};
+use crate::trees::put;
+
+fn bytes(folder: &Folder, path: &str) -> Vec<u8> {
+    std::fs::read(folder.path().join(path)).expect("a file")
+}
+
+fn latin(text: &str) -> Vec<u8> {
+    text.chars().map(|c| c as u8).collect()
+}
+
+#[test]
+fn a_wrong_encoding_does_not_mix_two_encodings_in_a_file() {
+    let folder = Folder::new();
+    put(&folder, "a", "grüße\nx\n");
+    put(&folder, "b", "plain text\n");
+    let server = serve(&folder, &[]);
+    for (change, encoding) in [
+        (json!({ "path": "a", "old": "x", "new": "ö" }), "latin1"),
+        (json!({ "path": "a", "append": "ö" }), "latin1"),
+        (json!({ "path": "a", "append": "o" }), "utf-16le"),
+        (json!({ "path": "a", "lines": "2", "new": "ö" }), "windows-1251"),
+        (json!({ "path": "b", "append": "o" }), "utf-16be"),
+    ] {
+        let mut change = change;
+        change["encoding"] = json!(encoding);
+        let text = refused(&server, &folder, json!([change]));
+        assert!(text.contains("encoding: the file is text in utf-8"), "{text}");
+    }
+    edit(&server, json!([{ "path": "a", "old": "x", "new": "o", "encoding": "latin1" }]));
+    edit(&server, json!([{ "path": "b", "old": "plain", "new": "plän", "encoding": "latin1" }]));
+    assert_eq!(bytes(&folder, "b"), latin("plän text\n"));
+}
+
+#[test]
+fn content_does_not_change_the_encoding_of_a_file_unsaid() {
+    let folder = Folder::new();
+    put(&folder, "a", latin("café x\n"));
+    let server = serve(&folder, &[]);
+    let text = refused(&server, &folder, json!([{ "path": "a", "content": "café y\n" }]));
+    assert!(text.contains("\"windows-1252\"") && text.contains("\"utf-8\""), "{text}");
+    edit(&server, json!([{ "path": "a", "content": "café y\n", "encoding": "windows-1252" }]));
+    assert_eq!(bytes(&folder, "a"), latin("café y\n"));
+    edit(&server, json!([{ "path": "a", "content": "café z\n", "encoding": "utf-8" }]));
+    assert_eq!(bytes(&folder, "a"), "café z\n".as_bytes());
+}
+
+#[test]
+fn the_first_text_of_a_file_gets_the_mark_of_its_encoding_as_content_does() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    edit(&server, json!([{ "path": "a", "append": "hé", "encoding": "utf-16" }]));
+    edit(&server, json!([{ "path": "b", "content": "hé\n", "encoding": "utf-16" }]));
+    assert_eq!(bytes(&folder, "a"), bytes(&folder, "b"));
+    assert!(bytes(&folder, "a").starts_with(b"\xFF\xFE"));
+}
+
+#[test]
+fn a_line_that_stands_for_others_is_refused_in_lines_and_patches_too() {
+    let folder = Folder::new();
+    put(&folder, "a.py", "a\nb\nc\nd\n# ... more ...\ne\n");
+    let server = serve(&folder, &[]);
+    let new = "A\n# ... existing code ...\nD";
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n-b\n-c\n-d\n+{}\n*** End Patch",
+        new.replace('\n', "\n+")
+    );
+    let before = folder.snapshot();
+    for call in [
+        json!({ "edits": [{ "path": "a.py", "lines": "1-4", "new": new }] }),
+        json!({ "edits": [{ "path": "a.py", "append": "# ... existing code ...\n" }] }),
+        json!({ "patch": patch }),
+    ] {
+        let answer = server.tool("edit", call);
+        assert!(
+            answer.is_error && answer.text.contains("stands for text that is left out"),
+            "{}",
+            answer.text
+        );
+    }
+    assert_eq!(folder.snapshot(), before);
+    edit(&server, json!([{ "path": "a.py", "lines": "4-5", "new": "D\n# ... more ..." }]));
+}
+
+#[test]
+fn edits_of_one_file_may_stand_below_its_path() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\n");
+    put(&folder, "b", "x\n");
+    let server = serve(&folder, &[]);
+    server.ok(
+        "edit",
+        json!({ "path": "a", "edits": [{ "old": "one", "new": "1" }, { "old": "two", "new": "2" }] }),
+    );
+    server.ok(
+        "edit",
+        json!({ "edits": [{ "path": "a", "edits": [{ "old": "1", "new": "I" }] }, { "file_path": "b", "edits": "[{\"old\":\"x\",\"new\":\"y\"}]" }] }),
+    );
+    assert_eq!((folder.text("a"), folder.text("b")), ("I\n2\n".into(), "y\n".into()));
+}
+
+#[test]
+fn a_wrong_name_of_an_argument_names_the_one_that_is_meant() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\n");
+    let server = serve(&folder, &[]);
+    for (name, meant) in [
+        ("start_line", "lines"),
+        ("end_line", "lines"),
+        ("start", "lines"),
+        ("new_path", "move_to"),
+        ("newPath", "move_to"),
+        ("rename", "move_to"),
+        ("to", "move_to"),
+        ("destination", "move_to"),
+        ("search", "old"),
+        ("replace", "new"),
+        ("replacement", "new"),
+        ("file_content", "content"),
+    ] {
+        let mut edit = json!({ "path": "a" });
+        edit[name] = json!("1");
+        let text = refused(&server, &folder, json!([edit]));
+        assert!(text.ends_with(&format!("did you mean {meant}?")), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_copy_in_a_patch_is_one_of_the_file_before_it() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\nthree\n");
+    let server = serve(&folder, &[]);
+    let patch = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-one\n+ONE\n two\n three\n\
+                 diff --git a/a b/c\nsimilarity index 80%\ncopy from a\ncopy to c\n--- a/a\n+++ b/c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n\
+                 diff --git a/a b/d\nsimilarity index 100%\ncopy from a\ncopy to d\n";
+    server.ok("edit", json!({ "patch": patch }));
+    assert_eq!(folder.text("a"), "ONE\ntwo\nthree\n");
+    assert_eq!(folder.text("c"), "one\nTWO\nthree\n");
+    assert_eq!(folder.text("d"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_patch_makes_a_file_where_an_empty_one_is_and_no_other() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let patches = |name: &str| -> [Value; 2] {
+        [
+            json!({ "patch": format!("*** Begin Patch\n*** Add File: {name}\n+hello\n*** End Patch") }),
+            json!({ "patch": format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+hello\n") }),
+        ]
+    };
+    for patch in patches("a") {
+        put(&folder, "a", "");
+        server.ok("edit", patch);
+        assert_eq!(folder.text("a"), "hello\n");
+    }
+    for patch in patches("a") {
+        let answer = server.tool("edit", patch);
+        assert!(answer.is_error && answer.text.contains("'a' exists already"), "{}", answer.text);
+    }
+}
