@@ -71,6 +71,37 @@ fn what_looks_alike_and_is_there_is_named_so_that_each_is_reached() {
 }
 
 #[test]
+fn a_name_in_ascii_is_not_made_beside_one_that_looks_like_it() {
+    not_under_wine!("Windows has no such names, and says so");
+    let folder = Folder::new();
+    sources(&folder);
+    for name in ["re\u{200b}port.txt", "dir\u{2060}/in.txt", "key\u{200b}.secret"] {
+        put(&folder, name, "there\n");
+    }
+    let server = Stdio::start(&folder, &["--tools=filesystem,agent.edit", "--exclude=*.secret"]).ready();
+    let before = tree(folder.path());
+    for path in ["report.txt", "dir/new.txt", "dir"] {
+        for (tool, arguments) in writes(path) {
+            let (is_error, text) = outcome(&server, tool, &arguments);
+            assert!(
+                is_error && text.contains("looks the same") && text.contains("\\\\x"),
+                "{tool} {path}: {text}"
+            );
+            assert!(tree(folder.path()) == before, "{tool} {path} changed something");
+        }
+    }
+    let (_, text) = outcome(&server, "write_file", &json!({ "path": "report.txt", "content": "x" }));
+    let path = text.rsplit_once("its path is ").expect("a path").1.trim_end_matches('.');
+    let path: String = serde_json::from_str(path).expect("JSON");
+    server.ok("write_file", json!({ "path": path, "content": "written\n" }));
+    assert_eq!(folder.text("re\u{200b}port.txt"), "written\n");
+    // What is excluded is not told by a refusal.
+    let (_, text) = outcome(&server, "write_file", &json!({ "path": "key.secret", "content": "x" }));
+    assert!(!text.contains("looks the same"), "{text}");
+    server.ok("write_file", json!({ "path": "report2.txt", "content": "x" }));
+}
+
+#[test]
 fn a_glob_is_no_new_name_and_an_entry_of_such_a_name_stays_reachable() {
     not_under_wine!("Windows has no such names, and says so");
     let flags = ["--tools=filesystem,search.glob,agent.edit"];

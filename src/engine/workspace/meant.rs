@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
+use folder::fs::equivalent::unseen_twin;
 use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
 use text::lines::LineIndex;
 use text::shown::{has_escape, in_lower_hex, in_one_line};
@@ -110,6 +111,7 @@ impl Folders {
         let is_first = real.iter().count() == place.missing.len() + 1;
         let refused = |problem| Err(Error::InvalidName { problem });
         self.check_bare(path, found)?;
+        self.check_twin(path, found)?;
         for name in new.clone() {
             let name = name.to_string_lossy();
             if name.contains(['*', '?']) && !switches::is_off("glob-new") {
@@ -148,6 +150,21 @@ impl Folders {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a new name in ASCII beside one that looks like it.
+    fn check_twin(&self, path: &FilePath, found: &Found) -> Result<()> {
+        let (place, real) = (&found.place, found.real_path(path));
+        let first = place.missing.first().map_or(&*place.name, |first| &**first);
+        let twin = first.to_str().and_then(|first| unseen_twin(&place.dir, first));
+        let folder = real.ancestors().nth(place.missing.len() + 1);
+        let (Some(twin), Some(folder)) = (twin, folder) else { return Ok(()) };
+        let there = folder.join(twin);
+        if !self.is_seen(&there) {
+            return Ok(());
+        }
+        let paths = vec![self.unmistakable(path, found.number, &there)];
+        Err(Error::InvalidName { problem: NameProblem::Several { paths } })
     }
 
     /// The longest end of `path` that is here, or whose folder is.

@@ -21,6 +21,9 @@ use text::shown::{has_escape, in_bytes, in_lower_hex, shown_in_full, shown_line}
 /// Most entries that a path is said to mean.
 const MOST_MEANT: usize = 16;
 
+/// Most entries of a folder among which a twin of a new name is looked for.
+const MOST_LOOKED_AT: usize = 4_096;
+
 /// What a path may mean.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Spelling {
@@ -73,6 +76,24 @@ fn has_other_spellings(name: &str) -> bool {
 /// Whether two names look the same: they differ in how characters are composed, or in characters that are not seen.
 pub fn look_alike(one: &str, other: &str) -> bool {
     seen(one).eq(seen(other))
+}
+
+/// The name in `folder` that looks like `name`, a new one that is all ASCII: it has characters that are not seen. In a very large folder,
+/// only the first entries are looked at.
+pub fn unseen_twin(folder: &OwnedFd, name: &str) -> Option<OsString> {
+    if !name.is_ascii() || switches::is_off("ascii-twin") {
+        return None;
+    }
+    let entries = Dir::read_from(folder).ok()?.take(MOST_LOOKED_AT);
+    let twin = |name_there: &[u8]| {
+        !name_there.is_ascii() && std::str::from_utf8(name_there).is_ok_and(|there| look_alike(there, name))
+    };
+    let mut twins = entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let name_there = entry.file_name().to_bytes();
+        twin(name_there).then(|| OsString::from_vec(name_there.to_vec()))
+    });
+    twins.next()
 }
 
 /// The characters of a name that are seen, composed.

@@ -237,6 +237,11 @@ fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
         }
         NameProblem::Several { paths } => {
             let paths: Vec<String> = paths.iter().map(|path| json!(path).to_string()).collect();
+            if let [only] = &paths[..] {
+                return Some(format!(
+                    "Nothing was created: an entry is there whose name looks the same, with characters that are not seen. In JSON, its path is {only}."
+                ));
+            }
             Some(format!(
                 "Several entries may be meant. In JSON, give one of the paths {}.",
                 paths.join(", ")

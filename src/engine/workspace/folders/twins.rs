@@ -39,13 +39,13 @@ impl Folders {
         }
     }
 
-    fn is_seen(&self, path: &Path) -> bool {
+    pub(in crate::workspace) fn is_seen(&self, path: &Path) -> bool {
         !self.excludes.hides(path, false) && !self.excludes.hides(path, true)
     }
 
     /// A path for a client who sent `path` that means the entry at `below` in the folder `number` alone: absolute if there are several
     /// folders, or if the other path is.
-    fn unmistakable(&self, path: &FilePath, number: usize, below: &Path) -> String {
+    pub(in crate::workspace) fn unmistakable(&self, path: &FilePath, number: usize, below: &Path) -> String {
         let root = &self.roots[number];
         let below = match root.folder() {
             Ok(folder) => equivalent::unmistakable(folder.handle(), below),
