@@ -7,7 +7,7 @@ use super::{on_all, outcome, put, serve, tree};
 use crate::support::{Folder, Http, Mcp, Stdio, command, file_uri, on_both_with};
 
 fn sources(folder: &Folder) {
-    put(folder, "src/a.rs", "fn a() {}\n".repeat(20));
+    put(folder, "src/a.rs", "fn a() {}\n");
     put(folder, "m/sub/x.py", "x = 1\n");
     put(folder, "with blank/\u{e9}.txt", "blank\n");
 }
@@ -42,15 +42,15 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
             ("`src/a.rs`", "'src/a.rs'"),
             (" src/a.rs ", "'src/a.rs'"),
             ("src/a.rs:12", "'src/a.rs'"),
-            ("src/a.rs:12-20", r#"read_text_file {"path":"src/a.rs","start_line":12,"end_line":20}"#),
-            ("src/a.rs#L2", r#"read_text_file {"path":"src/a.rs","start_line":2,"end_line":2}"#),
-            ("src/a.rs#L2-L3", "start_line and end_line say which lines"),
+            ("src/a.rs:1-20", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":20}"#),
+            ("src/a.rs#L1", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#),
+            ("src/a.rs#L1-L3", "start_line and end_line say which lines"),
             ("@src/a.rs", "'src/a.rs'"),
-            ("src/a.rs#2", r#"read_text_file {"path":"src/a.rs","start_line":2,"end_line":2}"#),
+            ("src/a.rs#1", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#),
             ("src/a.rs:", "'src/a.rs'"),
             ("<src/a.rs>", "'src/a.rs'"),
             ("`src/a.rs`,", "'src/a.rs'"),
-            ("`src/a.rs`:3", r#"read_text_file {"path":"src/a.rs","start_line":3,"end_line":3}"#),
+            ("`src/a.rs`:1", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#),
             ("src/a.rs,", "'src/a.rs'"),
             ("~/project/src/a.rs", "'src/a.rs'"),
             ("~", "such as 'src/main.rs'"),

@@ -63,12 +63,17 @@ impl Workspace {
 
     /// Finds an entry that need not exist. A file where a folder must be is an error that names the folder above.
     pub(super) fn find_recent(&self, path: &FilePath, want: Want) -> Result<Found> {
-        self.folders.find(path, want, Freshness::Recent).map_err(|error| match error {
+        self.folders.find(path, want, Freshness::Recent).map_err(|error| self.with_folder_above(error, path))
+    }
+
+    /// The error for a missing entry, with the folder above it.
+    pub(super) fn with_folder_above(&self, error: Error, path: &FilePath) -> Error {
+        match error {
             Error::NotFound { name, similar, lines, .. } if path.is_in_tree() => {
                 Error::NotFound { name, similar, above: self.folder_above(path), lines }
             }
             error => error,
-        })
+        }
     }
 
     /// Whether the missing `found` may be there now, because what a killed writer had set aside has its name again.

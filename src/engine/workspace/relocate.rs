@@ -170,9 +170,13 @@ impl Workspace {
 
     /// Finds an entry that may be moved away or deleted.
     pub(super) fn find_to_take(&self, path: &FilePath, want: Want, control: &Control) -> Result<Found> {
-        let mut found = self.folders.find(path, want, Freshness::Now)?;
+        let find = || {
+            let found = self.folders.find(path, want, Freshness::Now);
+            found.map_err(|error| self.with_folder_above(error, path))
+        };
+        let mut found = find()?;
         if self.has_put_back(&found, path) {
-            found = self.folders.find(path, want, Freshness::Now)?;
+            found = find()?;
         }
         if !found.exists() {
             return Err(self.not_found(&found, path, control));
