@@ -21,8 +21,9 @@ use crate::{Error, Result, Stop};
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
 
-/// Bytes of UTF-8 without NUL that are hardly UTF-16, and its characters that are hardly those of another encoding.
-const LEAST_BYTES: usize = 8;
+/// Bytes of UTF-8 with blanks or line breaks and without NUL that are hardly UTF-16, and its characters that are hardly those of another
+/// encoding.
+const LEAST_BYTES: usize = 10;
 const LEAST_CHARACTERS: usize = 4;
 
 /// Bytes of a text in which the old texts are looked for to say its encoding.
@@ -142,7 +143,9 @@ fn sure_other(given: Encoding, old: &[u8], texts: &[&str], control: &dyn Stop) -
     let characters = old.iter().filter(|byte| **byte >= 0xC0).count();
     let is_sure = match (found.source, found.encoding) {
         (EncodingSource::Mark, _) => true,
-        (_, Encoding::Utf8) if given.unit() > 1 => old.len() >= LEAST_BYTES,
+        (_, Encoding::Utf8) if given.unit() > 1 => {
+            old.len() >= LEAST_BYTES && memchr::memchr2(b' ', b'\n', old).is_some()
+        }
         (_, Encoding::Utf8) if given.is_multibyte() => characters >= LEAST_CHARACTERS,
         (_, Encoding::Utf8) => characters > 0,
         _ => false,
@@ -224,6 +227,7 @@ mod tests {
             (Encoding::Windows1252, "plain x", "ö"),
             (Encoding::Gbk, "中 x", "中"),
             (Encoding::Utf16Le, "", "a"),
+            (Encoding::Utf16Le, "ABABABABABAB", "a"),
             (Encoding::Utf8, "grün x", "ö"),
         ] {
             assert_eq!(other(given, old, new), None, "{given:?} {old}");
