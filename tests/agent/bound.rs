@@ -267,3 +267,26 @@ fn check_types(schema: &Value) {
         _ => {}
     }
 }
+
+#[test]
+fn many_edits_that_do_not_fit_are_explained_as_far_as_there_are_tokens() {
+    let folder = Folder::new();
+    let text: String = (0..400).map(|number| format!("let value_{number} = compute({number});\n")).collect();
+    put(&folder, "f", &text);
+    let server = serve(&folder, &[]);
+    let edits: Vec<Value> = (0..400)
+        .map(|number| json!({ "path": "f", "old": format!("let vlaue_{number} = compute"), "new": "x" }))
+        .collect();
+    let answer = server.tool("edit", json!({ "edits": edits }));
+    let told = tokens(&answer.text);
+    assert!(answer.is_error && told <= 6_000 && told > 3_000, "{told} tokens");
+    for part in [
+        "none of the 400 edits fits",
+        "Edit 1 of 400",
+        "(1-400)]",
+        "more do not fit; they are explained when these fit]",
+    ] {
+        assert!(answer.text.contains(part), "{part}: {}", answer.text);
+    }
+    assert_eq!(folder.text("f"), text);
+}

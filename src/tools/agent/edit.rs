@@ -18,6 +18,12 @@ use journal::Author;
 use text::encoded_edit::InParts;
 use text::encoding::EncodingChoice;
 
+/// So many numbers of edits are told one by one.
+const FEW_NUMBERS: usize = 10;
+
+/// The most numbers, or ranges of numbers, of edits that an answer names.
+const TOLD_NUMBERS: usize = 40;
+
 /// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
 
@@ -220,7 +226,7 @@ impl Call for Edit {
                 let errors =
                     errors.into_iter().map(|(number, error)| (number, self.in_its_words(number, error)));
                 let total = (self.edits.len(), self.is_patch);
-                let mut reply = refused(errors.collect(), total, self.guide, edit)?;
+                let mut reply = refused(errors.collect(), total, (self.guide, self.limit), edit)?;
                 reply.text.extend(self.keep(failed));
                 Ok(reply)
             }
@@ -244,7 +250,7 @@ impl Edit {
 
     /// Keeps the edits for a call that corrects those that do not fit. Returns what is said of that. Of a short call nothing is kept.
     fn keep(&self, failed: Vec<usize>) -> Option<String> {
-        let numbers: Vec<String> = failed.iter().map(|number| (number + 1).to_string()).collect();
+        let numbers = told_numbers(&failed);
         let (edits, is_patch, message) = (self.edits.clone(), self.is_patch, self.message.clone());
         let kept = FailedEdits { edits, failed, is_patch, message };
         let bytes = kept.bytes();
@@ -255,8 +261,7 @@ impl Edit {
         Some(match self.is_patch {
             true => format!("\n\n[Send only the corrected files: \"retry\": \"{name}\" with patch]"),
             false => format!(
-                "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({})]",
-                numbers.join(", ")
+                "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({numbers})]"
             ),
         })
     }
@@ -308,4 +313,19 @@ fn write_options(kind: &Kind, encoding: Option<EncodingChoice>) -> ChangeOptions
         in_parts: (!is_whole).then_some(InParts::OF_TEXTS),
         ..ChangeOptions::default()
     }
+}
+
+/// Numbers of edits, from 1; those of a long list are told as ranges, and not all of them.
+fn told_numbers(numbers: &[usize]) -> String {
+    let runs: Vec<&[usize]> = numbers.chunk_by(|one, next| one + 1 == *next).collect();
+    let told = |run: &&[usize]| match run {
+        [first, _, .., last] if numbers.len() > FEW_NUMBERS => vec![format!("{}-{}", first + 1, last + 1)],
+        few => few.iter().map(|number| (number + 1).to_string()).collect(),
+    };
+    let mut all: Vec<String> = runs.iter().flat_map(told).collect();
+    if all.len() > TOLD_NUMBERS {
+        all.truncate(TOLD_NUMBERS);
+        all.push("…".into());
+    }
+    all.join(", ")
 }

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use super::changed::cut;
+use crate::tools::balance::several;
 use crate::tools::exact::{self, EditNames};
-use crate::tools::{ErrorText, Guide, Reply};
+use crate::tools::limited::Room;
+use crate::tools::{AnswerLimit, ErrorText, Guide, Reply};
 use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
@@ -11,12 +14,15 @@ use text::encoding::EncodingChoice;
 const NAMES: EditNames =
     EditNames { old_text: "old", new_text: "new", count: ("count", "all"), reader: "read", creates: false };
 
+/// Room for the lines behind the explanations, in bytes.
+const LAST_LINES: usize = 512;
+
 /// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path
 /// of an edit, its encoding, and whether edits before it change the same file.
 pub(super) fn refused<'e>(
     errors: Vec<(usize, Error)>,
     (edits, is_patch): (usize, bool),
-    guide: Guide,
+    (guide, limit): (Guide, AnswerLimit),
     edit: impl Fn(usize) -> (&'e str, EncodingChoice, bool),
 ) -> Result<Reply> {
     let failed = errors.len();
@@ -29,10 +35,10 @@ pub(super) fn refused<'e>(
             format!("Nothing was changed: {failed} of {edits} edits {verb} not fit, {others}.")
         }
     };
-    let mut first = None;
+    let (mut first, mut untold, mut room) = (None, 0, Room::new(limit, LAST_LINES));
     for (number, error) in errors {
         let (path, encoding, is_after_others) = edit(number);
-        text.push_str("\n\n");
+        let mut one = "\n\n".to_owned();
         let names_lines = matches!(
             error,
             Error::NotAsExpected { .. } | Error::LineOutOfRange { .. } | Error::InvalidArguments { .. }
@@ -40,18 +46,18 @@ pub(super) fn refused<'e>(
         let error = match error {
             Error::Unmatched(mut unmatched) => {
                 (unmatched.edit, unmatched.edits) = (number, edits);
-                text.push_str(&exact::explain_briefly(path, &unmatched, (guide, encoding, &NAMES)));
+                one.push_str(&exact::explain_briefly(path, &unmatched, (guide, encoding, &NAMES)));
                 Some(Arc::new(Error::Unmatched(unmatched)))
             }
             Error::InvalidArguments { at, problem } => {
                 let at = if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };
                 let error = Error::InvalidArguments { at, problem };
-                text.push_str(ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: "));
+                one.push_str(ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: "));
                 Some(Arc::new(error))
             }
             error => {
                 let told = ErrorText::of(&error, guide, 0).text();
-                text.push_str(&format!(
+                one.push_str(&format!(
                     "Edit {} of {edits}: {}",
                     number + 1,
                     told.trim_start_matches("Error: ")
@@ -60,9 +66,21 @@ pub(super) fn refused<'e>(
             }
         };
         if is_after_others && names_lines {
-            text.push_str("\n(Line numbers here count as the edits before this one leave the file.)");
+            one.push_str("\n(Line numbers here count as the edits before this one leave the file.)");
+        }
+        if first.is_some() && !room.has(&text, one.len()) {
+            untold += 1;
+        } else {
+            text.push_str(&one);
         }
         first = first.or(error);
     }
+    if untold > 0 {
+        text.push_str(&format!(
+            "\n\n[{} more do not fit; they are explained when these fit]",
+            several(untold, "edit")
+        ));
+    }
+    cut(&mut text, AnswerLimit { tokens: limit.tokens_without(LAST_LINES), ..limit });
     Ok(Reply { text, failure: first, ..Reply::default() })
 }
