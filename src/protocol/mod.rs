@@ -126,6 +126,11 @@ impl Service {
         service
     }
 
+    /// Frees what is kept for calls that go on with others, as far as it is too old.
+    pub fn forget_old_handles(&self) {
+        self.handles.forget_old();
+    }
+
     fn offer(&self, name: &str) -> Offer {
         match self.options.tools.iter().find(|offered| offered.tool.name == name) {
             Some(offered)

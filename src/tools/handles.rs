@@ -90,6 +90,11 @@ impl Handles {
         Some(Claimed { handles: self, name: name.into(), what })
     }
 
+    /// Frees what is too old.
+    pub fn forget_old(&self) {
+        drop(self.lock());
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.kept.retain(|kept| kept.since.elapsed() < KEPT_FOR);

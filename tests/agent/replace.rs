@@ -114,7 +114,7 @@ fn where_nothing_matches_the_answer_proves_it_and_says_what_would() {
 
 fn encoded(encoding: Encoding, text: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    encoding.encode(text, &mut out).unwrap();
+    encoding.encode(text, &mut out).expect("its characters");
     out
 }
 

@@ -52,10 +52,10 @@ const PATTERNS: [(&str, &str); 12] = [
 
 /// What `replace` makes of a text: what crate `regex` does, but for matches of nothing that are in no line.
 fn expected(pattern: &str, replacement: &str, text: &str) -> String {
-    let regex = regex::RegexBuilder::new(pattern).multi_line(true).crlf(true).build().unwrap();
+    let regex = regex::RegexBuilder::new(pattern).multi_line(true).crlf(true).build().expect("a pattern");
     let (bytes, mut out, mut done) = (text.as_bytes(), String::new(), 0);
     for captures in regex.captures_iter(text) {
-        let at = captures.get(0).unwrap().range();
+        let at = captures.get(0).expect("the match").range();
         let is_break = |byte: Option<&u8>| byte.is_some_and(|byte| b"\r\n".contains(byte));
         let is_behind = at.start == text.len() && (text.is_empty() || is_break(bytes.last()));
         let is_inside = at.start > 0 && bytes.get(at.start - 1..at.start + 1) == Some(b"\r\n");

@@ -16,6 +16,9 @@ fn refused(server: &dyn Mcp, folder: &Folder, arguments: Value) -> String {
     answer.text
 }
 
+/// Starts a server.
+type Start = fn(&Folder, &[&str]) -> Box<dyn Mcp>;
+
 /// Two edits of three do not fit.
 fn failing() -> Value {
     json!({ "message": "why", "edits": [
@@ -33,7 +36,7 @@ fn fill(folder: &Folder) {
 #[test]
 fn only_the_corrected_edits_are_sent_and_the_whole_is_carried_out_on_every_interface() {
     let flags = ["--tools=agent"];
-    let servers: [fn(&Folder, &[&str]) -> Box<dyn Mcp>; 4] = [
+    let servers: [Start; 4] = [
         |folder, flags| Box::new(Stdio::start(folder, flags).ready()),
         |folder, flags| Box::new(Stateless(Stdio::start(folder, flags))),
         |folder, flags| {

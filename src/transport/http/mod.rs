@@ -156,6 +156,7 @@ async fn serve_with(
     let when_idle = async || {
         workspace.compact();
         server.executor.forget_old_replies();
+        server.shared.service.forget_old_handles();
         block_pool::give_back();
         give_back_on_all(threads, MOMENT).await;
     };

@@ -203,6 +203,7 @@ impl Connection {
         self.freed = Instant::now();
         let executor = &self.executor;
         executor.forget_old_replies();
+        self.service.forget_old_handles();
         let idle = executor.in_progress().count() == 0 && executor.on_threads().count() == 0;
         let all = idle && self.output.free_if_idle();
         allocator::collect();

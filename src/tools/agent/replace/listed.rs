@@ -118,7 +118,7 @@ impl List {
         let before = self.text.len();
         if !std::mem::replace(&mut self.has_path, true) {
             // A write to a String cannot fail.
-            let _ = write!(self.text, "{}\n", self.path);
+            let _ = writeln!(self.text, "{}", self.path);
         }
         let _ = match first == last {
             true => write!(self.text, "{first}) {}", self.line),
