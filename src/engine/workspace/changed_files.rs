@@ -186,8 +186,10 @@ impl Track {
 
 /// Takes the tracks at a place and below it.
 fn below(tracks: &mut BTreeMap<Place, Track>, place: &Place) -> Vec<(Place, Track)> {
+    // Paths are ordered by their components: what is below a folder follows it.
     let is_below = |known: &&Place| known.0 == place.0 && known.1.starts_with(&place.1);
-    let places: Vec<Place> = tracks.keys().filter(is_below).cloned().collect();
+    let from_there = tracks.range(place..).map(|(known, _)| known);
+    let places: Vec<Place> = from_there.take_while(is_below).cloned().collect();
     places.into_iter().filter_map(|place| tracks.remove_entry(&place)).collect()
 }
 

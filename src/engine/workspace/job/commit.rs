@@ -8,10 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::draft::{Draft, Step, Taken};
+use super::draft::{Draft, Taken};
 use super::locks::Held;
 use super::record::Recording;
 use super::stage::{Replacement, Staged};
+use super::steps::Step;
 use super::take_back::{Done, EntryId, Hidden, NewFile, take_back};
 use super::{JobNote, Place, Recorded};
 use crate::workspace::Workspace;
@@ -134,7 +135,7 @@ impl Commit<'_> {
             self.replace(replacement, hidden).map_err(|stopped| Box::new((path, stopped)))?;
         }
         let mut new = new.into_iter();
-        for step in &self.draft.steps {
+        for step in self.draft.steps.iter() {
             let done = self.step(step, &mut new);
             done.map_err(|stopped| Box::new((step.path().clone(), stopped)))?;
         }

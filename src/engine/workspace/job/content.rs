@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::draft::{DraftFile, Step};
+use super::draft::DraftFile;
 use super::planner::{Entry, Planner, Spot};
+use super::steps::Step;
 use super::{Place, TextPlan};
 use crate::workspace::change::ChangeOptions;
 use crate::workspace::excerpt::unchanged;

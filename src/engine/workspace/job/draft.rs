@@ -1,14 +1,14 @@
 //! What a job will have made of the served folders, before anything is written.
 //!
-//! Files whose content changes have a plan for the bytes that they have on the disk. What changes names is a list of steps, in
-//! order: the place of an entry after some steps is found by following them back. Looks nothing up.
+//! Files whose content changes have a plan for the bytes that they have on the disk. What changes names is a list of steps. Looks
+//! nothing up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::Place;
+use super::steps::{Before, Step, Steps, below};
 use crate::workspace::found::Found;
 use folder::FilePath;
 use folder::fs::version::identity;
@@ -25,7 +25,7 @@ pub(super) struct Draft<'o> {
     pub(super) files: Vec<DraftFile<'o>>,
     /// The numbers of those that are on the disk, by their places there.
     pub(super) on_disk: BTreeMap<Place, usize>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Steps,
     /// What is on the disk and loses its place.
     pub(super) taken: Vec<Taken>,
     /// The handles of the folders of files, so that the files of one share it.
@@ -89,65 +89,15 @@ impl<'o> DraftFile<'o> {
     }
 }
 
-/// A change of names.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// A new folder, with these permissions or the usual ones.
-    Folder { at: Place, path: FilePath, mode: Option<Mode> },
-    /// A new file, by its number.
-    New { at: Place, path: FilePath, file: usize },
-    /// A new symbolic link to `target`.
-    Link { at: Place, path: FilePath, target: Vec<u8> },
-    /// An entry has another place. `taken`: its number in the draft, if it is on the disk.
-    Moved { from: Place, to: Place, source: FilePath, target: FilePath, taken: Option<usize> },
-    /// An entry is gone; a folder with all in it, if `recursive` is set. Until all is done it has the name `hidden`.
-    Deleted { at: Place, path: FilePath, recursive: bool, taken: Option<usize>, hidden: OsString },
-}
-
-/// What is at a place after some steps.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// What is on the disk at this place now, if anything.
-    OnDisk(Place),
-    /// The new file of this number.
-    New(usize),
-    /// A new folder.
-    Folder,
-    /// A new symbolic link.
-    Link,
-    /// Nothing: it was moved away or deleted.
-    Nothing,
-}
-
-impl Step {
-    /// The path that named what it changes.
-    pub(super) fn path(&self) -> &FilePath {
-        match self {
-            Step::Folder { path, .. }
-            | Step::New { path, .. }
-            | Step::Link { path, .. }
-            | Step::Deleted { path, .. } => path,
-            Step::Moved { source, .. } => source,
-        }
-    }
-}
-
 impl<'o> Draft<'o> {
     /// What is at `place` after all steps so far.
     pub(super) fn before(&self, place: &Place) -> Before {
-        before(&self.steps, place)
+        self.steps.before(place, self.steps.len())
     }
 
     /// Whether a step has changed what is at `place`, or a folder above it.
     pub(super) fn has_changed(&self, place: &Place) -> bool {
-        self.before(place) != Before::OnDisk(place.clone())
-            || self.steps.iter().any(|step| match step {
-                Step::Folder { at, .. } | Step::New { at, .. } | Step::Link { at, .. } => {
-                    below(place, at).is_some()
-                }
-                Step::Moved { to, .. } => below(place, to).is_some(),
-                Step::Deleted { .. } => false,
-            })
+        self.before(place) != Before::OnDisk(place.clone()) || self.steps.leads_to(place)
     }
 
     /// Adds a file that is on the disk at this place. Returns its number.
@@ -219,55 +169,8 @@ impl<'o> Draft<'o> {
 
     /// The place of the entry at `place` before the step of this number, after all steps. `None` if it is deleted.
     pub(super) fn after(&self, place: &Place, from: usize) -> Option<Place> {
-        after(&self.steps[from..], place)
+        self.steps.after(place, from..self.steps.len())
     }
-}
-
-/// What is at `place` after these steps.
-pub(super) fn before(steps: &[Step], place: &Place) -> Before {
-    let mut place = place.clone();
-    for step in steps.iter().rev() {
-        match step {
-            Step::New { at, file, .. } if *at == place => return Before::New(*file),
-            Step::Folder { at, .. } if *at == place => return Before::Folder,
-            Step::Link { at, .. } if *at == place => return Before::Link,
-            Step::Moved { from, to, .. } => match below(&place, to) {
-                Some(rest) => place = joined(from, rest),
-                None if below(&place, from).is_some() => return Before::Nothing,
-                None => {}
-            },
-            Step::Deleted { at, .. } if below(&place, at).is_some() => return Before::Nothing,
-            _ => {}
-        }
-    }
-    Before::OnDisk(place)
-}
-
-/// The place of the entry at `place` after these steps. `None` if it is deleted.
-pub(super) fn after(steps: &[Step], place: &Place) -> Option<Place> {
-    let mut place = place.clone();
-    for step in steps {
-        match step {
-            Step::Moved { from, to, .. } => {
-                if let Some(rest) = below(&place, from) {
-                    place = joined(to, rest);
-                }
-            }
-            Step::Deleted { at, .. } if below(&place, at).is_some() => return None,
-            _ => {}
-        }
-    }
-    Some(place)
-}
-
-/// The place `rest` below `folder`, which is the folder itself if it is empty.
-fn joined(folder: &Place, rest: &Path) -> Place {
-    if rest == Path::new("") { folder.clone() } else { (folder.0, folder.1.join(rest)) }
-}
-
-/// The rest of `place` behind `folder`, if it is that place or below it.
-pub(super) fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
-    (place.0 == folder.0).then(|| place.1.strip_prefix(&folder.1).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -290,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_place_is_followed_back_through_moves_of_it_and_of_folders_above() {
-        let steps = vec![moved("a", "b"), moved("b/x", "c"), moved("d", "a")];
+        let steps = Steps::from_iter([moved("a", "b"), moved("b/x", "c"), moved("d", "a")]);
         let draft = Draft { steps, ..Draft::default() };
         let on_disk = |place: &str| Before::OnDisk(at(place));
         assert_eq!(draft.before(&at("c")), on_disk("a/x"));

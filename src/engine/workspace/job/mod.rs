@@ -3,9 +3,10 @@
 //! Each operation applies to what those before it have made. What is refused is known before anything is written. If the system
 //! fails in the middle, what was done is taken back. Knows no tools: the plan of a text is the caller's.
 
-use self::draft::{Draft, Step};
+use self::draft::Draft;
 use self::locks::Held;
 use self::planner::Planner;
+use self::steps::Step;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;
@@ -25,6 +26,7 @@ mod planner;
 mod record;
 mod recover;
 mod stage;
+mod steps;
 mod take_back;
 #[cfg(test)]
 mod tests;
@@ -262,7 +264,7 @@ impl Workspace {
             let path = &*self.told(&place);
             described.push(describe(JobChange::Content { path, is_new, old, plan: &file.plan }));
         }
-        for step in &draft.steps {
+        for step in draft.steps.iter() {
             match step {
                 Step::Folder { .. } | Step::New { .. } | Step::Link { .. } => {}
                 Step::Moved { from, to, .. } => {

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::draft::{Before, DraftFile, Step, Taken, below};
+use super::draft::{DraftFile, Taken};
 use super::planner::{Entry, Planner, Spot};
+use super::steps::{Before, Step, below};
 use super::{Deletion, Place};
 use crate::workspace::excerpt::unchanged;
 use crate::workspace::found::{Want, refused};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Place;
-use super::draft::{Before, Draft, Step};
+use super::draft::Draft;
+use super::steps::{Before, Step};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
 use folder::{Control, Error, FilePath, Result};

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::draft::{Before, Draft, DraftFile, Step, after, before, below};
+use super::draft::{Draft, DraftFile, Taken};
 use super::stage::Staged;
+use super::steps::{Before, Step, below};
 use super::{JobNote, Place, Recorded};
 use crate::change_log::OpenChange;
 use crate::workspace::Workspace;
@@ -175,7 +176,7 @@ impl Recorder<'_> {
             }
             Step::Moved { from, to, taken, .. } => {
                 // The file that takes the place of one that is edited, or that is new.
-                let id = match before(&draft.steps[..number], from) {
+                let id = match draft.steps.before(from, number) {
                     Before::New(file) => staged.id_of_new(file),
                     Before::OnDisk(at) => self.id_of_edited(staged, &at).unwrap_or_else(|| id_of(taken)),
                     Before::Folder | Before::Link | Before::Nothing => journal::EntryId::default(),
@@ -202,18 +203,22 @@ impl Recorder<'_> {
 
     /// What the step of this number deletes.
     fn deleted(&mut self, number: usize, at: &Place, taken: Option<usize>) -> Vec<(Vec<u8>, KeptEntry)> {
-        let before = &self.draft.steps[..number];
-        let is_inside = |(step, made): (usize, &Step)| match made {
+        let draft = self.draft;
+        let is_inside = |step: usize| match &draft.steps[step] {
             Step::Folder { at: made, .. }
             | Step::New { at: made, .. }
             | Step::Link { at: made, .. }
-            | Step::Moved { to: made, .. } => after(&before[step + 1..], made)
+            | Step::Moved { to: made, .. } => draft
+                .steps
+                .after(made, step + 1..number)
                 .is_some_and(|now| below(&now, at).is_some_and(|rest| rest != Path::new(""))),
             Step::Deleted { .. } => false,
         };
         self.check_name(at.1.as_os_str().as_bytes());
-        let taken = taken.and_then(|taken| self.draft.taken.get(taken));
-        let Some(taken) = taken.filter(|_| !before.iter().enumerate().any(is_inside)) else {
+        let taken = taken.and_then(|taken| draft.taken.get(taken));
+        // Only a folder has something in it.
+        let keeps_made = |taken: &Taken| taken.found.is_directory() && (0..number).any(is_inside);
+        let Some(taken) = taken.filter(|taken| !keeps_made(taken)) else {
             self.problem = "it deletes what it has made or moved itself".into();
             return Vec::new();
         };
@@ -251,7 +256,7 @@ impl Recorder<'_> {
             let WalkStep::Entry(entry) = step else { continue };
             let rest = walk.path_from_start().to_vec();
             let inner = |folder: &Place| (folder.0, folder.1.join(OsStr::from_bytes(&rest)));
-            if after(&self.draft.steps[..number], &inner(&on_disk)) != Some(inner(at)) {
+            if self.draft.steps.after(&inner(&on_disk), 0..number) != Some(inner(at)) {
                 if entry.kind == EntryKind::Folder {
                     walk.skip_folder();
                 }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use super::draft::{Draft, DraftFile, Step};
+use super::draft::{Draft, DraftFile};
+use super::steps::Step;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
@@ -63,7 +64,7 @@ impl Workspace {
             let (old, hidden) = (old.clone(), temporary::new_name());
             staged.replacements.push(Replacement { file, found, old, new, hidden });
         }
-        for step in &draft.steps {
+        for step in draft.steps.iter() {
             let Step::New { file: number, .. } = step else { continue };
             let file = &draft.files[*number];
             let Some(dir) = &file.beside else { continue };
