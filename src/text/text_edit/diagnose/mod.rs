@@ -62,7 +62,7 @@ pub struct Diagnosis {
     /// A line of the old text that stands for text that it leaves out.
     pub placeholder: Option<Box<Placeholder>>,
     /// The start of the text.
-    pub head: Snippet,
+    pub head: Box<Snippet>,
 }
 
 /// A passage similar to the text searched for.
@@ -120,7 +120,7 @@ pub(crate) fn miss(
         if number == 0 || needle.is_empty() { None } else { before_edits(needle, lines, control)? };
     let placeholder =
         if needle.len() <= UNDONE { placeholder::placeholder(needle, lines, control)? } else { None };
-    let head = lines.passage(lines.pieces.start(), lines.pieces.start());
+    let head = Box::new(lines.passage(lines.pieces.start(), lines.pieces.start()));
     let similar = places.into_iter().map(|place| place.similar).collect();
     Ok(Diagnosis {
         similar,
