@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{found, on_all, paths, serve, touch};
-use crate::support::{Folder, Mcp, Stdio, named, run_to_end};
+use crate::support::{Folder, Mcp, Stdio, named};
 use crate::trees::put;
 
 fn sources(folder: &Folder) {
@@ -153,15 +153,13 @@ fn with_several_folders_all_are_searched_and_paths_are_absolute() {
 }
 
 #[test]
-fn folders_without_a_flag_are_served_with_search_too_and_the_paths_are_those_of_the_other_tools() {
+fn the_paths_of_a_list_are_taken_by_the_other_tools() {
     let folder = Folder::new();
     sources(&folder);
     put(&folder, "src/lib.rs", "text\n");
     let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
     let path = found(&server, json!({ "pattern": "lib.rs" })).remove(0);
     assert_eq!(server.ok("read_text_file", json!({ "path": path })), "text\n");
-    let help = run_to_end(&["--help"]).stdout;
-    assert!(help.contains("filesystem and search"), "{help}");
 }
 
 #[test]
