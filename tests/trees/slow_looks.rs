@@ -20,7 +20,7 @@ fn fill(folder: &Folder) {
     }
 }
 
-/// The answer to a call on a server for which `delayed` calls take 10 ms longer, and the most of them that waited at the
+/// The answer to a call on a server for which `delayed` calls take 30 ms longer, and the most of them that waited at the
 /// same time; `None` without strace.
 fn slowly(
     folder: &Folder,
@@ -30,7 +30,7 @@ fn slowly(
     delayed: &str,
 ) -> Option<(String, usize)> {
     let trace = folder.outside("trace");
-    let (only, delay) = (format!("trace={delayed}"), format!("inject={delayed}:delay_enter=10000"));
+    let (only, delay) = (format!("trace={delayed}"), format!("inject={delayed}:delay_enter=30000"));
     let into = trace.to_str().expect("UTF-8");
     let command = under_strace(&command(folder, "stdio", flags), &["-o", into, "-e", &only, "-e", &delay])?;
     let server = Stdio::run(command).ready();
