@@ -29,7 +29,10 @@ fuzz_target!(|data: &[u8]| {
     let [how, rest @ ..] = data else { return };
     let mut parts = rest.splitn(3, |byte| *byte == 0);
     let [pattern, replacement, old] = std::array::from_fn(|_| parts.next().unwrap_or_default());
-    let (Ok(pattern), Ok(replacement)) = (std::str::from_utf8(pattern), std::str::from_utf8(replacement)) else { return };
+    let (Ok(pattern), Ok(replacement)) = (std::str::from_utf8(pattern), std::str::from_utf8(replacement))
+    else {
+        return;
+    };
     let bit = |bit: u32| how >> bit & 1 == 1;
     let options =
         PatternOptions { fixed: bit(7), ignore_case: bit(6), whole_words: bit(5), multiline: bit(4) };
@@ -75,7 +78,8 @@ fuzz_target!(|data: &[u8]| {
     if has_break || !is_one_to_one || is_marked != has_mark {
         return;
     }
-    let again = SearchedText::new(read_as, ("a", &new), true, &memory, &Unstopped).expect("it was read before");
+    let again =
+        SearchedText::new(read_as, ("a", &new), true, &memory, &Unstopped).expect("it was read before");
     if !String::from_utf8_lossy(text.bytes()).contains('\u{fffd}') {
         assert_eq!(again.bytes(), expected);
     }

@@ -79,8 +79,17 @@ impl Served {
         let folders = workspace.folder_paths().clone();
         let (timeout, clock) = (10, SystemTime::now as fn() -> SystemTime);
         let (answer_limit, answer_tokens) = (None, 0);
-        let options =
-            ServiceOptions { tools, read_only, structured, names, folders, answer_limit, answer_tokens, timeout, clock };
+        let options = ServiceOptions {
+            tools,
+            read_only,
+            structured,
+            names,
+            folders,
+            answer_limit,
+            answer_tokens,
+            timeout,
+            clock,
+        };
         let service = Service::new(options);
         Served { folder, workspace, service, changed: AtomicBool::new(true) }
     }
