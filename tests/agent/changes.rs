@@ -110,3 +110,54 @@ fn a_journal_without_tools_that_keep_their_changes_is_a_warning() {
         assert_eq!(log.contains(" WARN --journal: no changes are kept"), warns, "{log}");
     }
 }
+
+#[test]
+fn what_has_no_room_is_named_with_the_way_to_see_it_and_no_diff_is_cut_in_silence() {
+    let folder = Folder::new();
+    for number in 0..3 {
+        put(
+            &folder,
+            &format!("f{number}"),
+            (0..1_500).map(|line| format!("line {line} old\n")).collect::<String>(),
+        );
+    }
+    let server = serve(&folder, &[]);
+    server.ok("replace", json!({ "pattern": "old", "replacement": "new" }));
+    let one = server.ok("changes", json!({ "path": "f0" }));
+    assert!(one.contains(" more of this diff are not shown: it is longer than 16 KB]"), "{one}");
+    let all = server.ok("changes", json!({}));
+    assert!(
+        all.ends_with(
+            " more are not shown: give the path of a folder or file, a later since, or diff: false]"
+        ),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_change_that_cannot_be_undone_is_in_no_diff_and_says_so() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\n");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "a", "old": "one", "new": "1" }));
+    let edits = json!([{ "path": "a", "old": "two", "new": "2" }, { "path": "t", "content": "x" }, { "path": "t", "delete": true }]);
+    server.ok("edit", json!({ "edits": edits }));
+    let told = server.ok("changes", json!({}));
+    assert!(told.contains("[it cannot be undone, and is in no diff: it deletes what it has made"), "{told}");
+    assert!(told.ends_with("\na: by c1, c2"), "{told}");
+}
+
+#[test]
+fn a_file_in_utf_16_is_told_by_its_own_lines() {
+    let folder = Folder::new();
+    let wide =
+        |text: &str| [vec![0xff, 0xfe], text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
+    put(&folder, "u", wide("a\r\nb\r\nc\r\nd\r\n"));
+    let server = serve(&folder, &[]);
+    let told = server.ok("replace", json!({ "pattern": "[bd]", "replacement": "\u{10d}" }));
+    assert!(told.contains("\nu:2: \u{10d}\nu:4: \u{10d}"), "{told}");
+    let told = server.ok("changes", json!({}));
+    assert!(told.ends_with("\n@@ -1,4 +1,4 @@\n a\n-b\n+\u{10d}\n c\n-d\n+\u{10d}"), "{told}");
+    let told = server.ok("undo", json!({}));
+    assert!(told.contains("\nu:2: b\nu:4: d"), "{told}");
+}

@@ -197,6 +197,10 @@ fn below(tracks: &mut BTreeMap<Place, Track>, place: &Place) -> Vec<(Place, Trac
 fn before(files: &[FileChange], now: &[u8]) -> Option<Vec<u8>> {
     let mut text = now.to_vec();
     for file in files.iter().rev() {
+        if file.hunks.is_empty() && file.before != file.after {
+            // What it replaced is not kept.
+            return None;
+        }
         let plan = journal::undo_plan(file, &text, &[]).ok()?;
         let mut older = Vec::with_capacity(plan.len_after(text.len()));
         // A write to memory cannot fail.

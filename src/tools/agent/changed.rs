@@ -9,9 +9,10 @@ use crate::tools::limited::{content, within_tokens};
 use crate::tools::numbered::with_lf;
 use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded};
-use text::line_diff::{DiffSize, MAX_LINE_EDITS, plan_diff};
+use text::encoding::Encoding;
+use text::line_diff::{DiffSize, MAX_LINE_EDITS, line_changes, plan_diff};
 use text::shown::shown_line;
-use text::splice::EditPlan;
+use text::splice::{EditPlan, Splice};
 
 /// Room for the last line of an answer that was cut, in bytes.
 const LAST_LINE: usize = 64;
@@ -67,16 +68,26 @@ impl Told {
                 let mut text = Vec::new();
                 // A write to memory cannot fail.
                 let _ = plan.write_to(old, &mut text);
+                if let Some(wide) = decoded(&text) {
+                    text = wide.into_bytes();
+                }
                 Told {
                     is_file: true,
                     ..name(path, format!("new, {}", several(count_lines(&text) as u64, "line")))
                 }
             }
             JobChange::Content { path, is_new: false, old, plan } => {
+                let places = plan.count();
+                let wide = as_utf_8(old, plan);
+                let rewritten = wide.as_ref().map(|(old, new)| line_plan(old.as_bytes(), new.as_bytes()));
+                let (old, plan) = match (&wide, &rewritten) {
+                    (Some((old, _)), Some(rewritten)) => (old.as_bytes(), rewritten),
+                    _ => (old, plan),
+                };
                 let ranges = ranges(old, plan);
                 let diff = with_diff.then(|| hunks(path, old, plan, CONTEXT));
                 let (lines, what) = (shown_lines(old, plan, &ranges), told_ranges(&ranges));
-                Told { path: path.into(), places: plan.count(), is_file: true, what, lines, diff }
+                Told { path: path.into(), places, is_file: true, what, lines, diff }
             }
         }
     }
@@ -111,7 +122,7 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, not
         told.iter().for_each(|told| told.push(&mut text, shows_lines));
     }
     let notes: String = notes.iter().map(|note| format!("\n{note}")).collect();
-    cut(&mut text, limit.without(&notes));
+    cut(&mut text, limit.without(&notes), "");
     text.push_str(&notes);
     content(text, OutputKinds { text: true, data: false })
 }
@@ -174,21 +185,23 @@ fn push_sums(text: &mut String, told: &[Told]) {
     }
 }
 
-/// Cuts a text that is longer than answers may be at the end of a line, and says so.
-pub(super) fn cut(text: &mut String, limit: AnswerLimit) {
+/// Cuts a text that is longer than answers may be at the end of a line, and says so, and how to see the rest.
+pub(super) fn cut(text: &mut String, limit: AnswerLimit, way_on: &str) {
     let Some(most) = limit.bytes else { return };
     if text.len() <= most && within_tokens(text.as_bytes(), limit.tokens) == text.len() {
         return;
     }
-    let most = most.min(within_tokens(text.as_bytes(), limit.tokens_without(LAST_LINE)));
-    let end = text::lines::char_boundary(text.as_bytes(), most.saturating_sub(LAST_LINE));
+    let last_line = LAST_LINE + way_on.len();
+    let most = most.min(within_tokens(text.as_bytes(), limit.tokens_without(last_line)));
+    let end = text::lines::char_boundary(text.as_bytes(), most.saturating_sub(last_line));
     let end = text[..end].rfind('\n').unwrap_or(end);
     let left = count_lines(&text.as_bytes()[end..]);
     text.truncate(end);
-    let _ = write!(text, "\n[{} more are not shown]", several(left as u64, "line"));
+    let _ = write!(text, "\n[{} more are not shown{way_on}]", several(left as u64, "line"));
 }
 
 /// Lines of the new text, from 1, that a change has made. None are left of what was only removed.
+#[derive(Debug)]
 struct Lines {
     first: usize,
     last: usize,
@@ -205,25 +218,48 @@ fn ranges(old: &[u8], plan: &EditPlan) -> Vec<Lines> {
     for splice in plan.splices() {
         line += breaks(&old[done..splice.at.start]);
         done = splice.at.end;
-        let (gone, new) = (&old[splice.at.clone()], &*splice.text);
-        // A break before which a text is put in, or behind which one is added, is no change of its line.
-        let same = gone.iter().zip(new).take_while(|(gone, new)| gone == new).count();
-        let is_behind_line = splice.at.start > 0 && !matches!(old[splice.at.start - 1], b'\n' | b'\r');
-        let leading = if gone.is_empty() && is_behind_line { leading_break(new) } else { 0 };
-        let first = line + breaks(&new[..same.max(leading)]);
-        let last = line + breaks(new.strip_suffix(b"\n").unwrap_or(new));
-        match ranges.last_mut() {
-            Some(before) if before.last == first && !before.is_removed => {
-                (before.last, before.at.end) = (last.max(first), splice.at.end);
-            }
-            _ => {
-                let (last, is_removed) = (last.max(first), new.len() == same);
-                ranges.push(Lines { first, last, is_removed, at: splice.at.clone(), line });
+        if let Some(lines) = changed_lines(old, splice.at.clone(), &splice.text, line) {
+            match ranges.last_mut() {
+                Some(before) if before.last == lines.first && !before.is_removed && !lines.is_removed => {
+                    (before.last, before.at.end) = (lines.last, splice.at.end);
+                }
+                _ => ranges.push(lines),
             }
         }
-        line += breaks(new);
+        line += breaks(&splice.text);
     }
     ranges
+}
+
+/// The lines that `new` in the place of the bytes `at` changes; it begins in `line`. `None`: none.
+fn changed_lines(old: &[u8], at: Range<usize>, new: &[u8], line: usize) -> Option<Lines> {
+    // What is equal on both sides is no change.
+    let gone = &old[at.clone()];
+    let head = gone.iter().zip(new).take_while(|(gone, new)| gone == new).count();
+    let (gone_rest, new_rest) = (&gone[head..], &new[head..]);
+    let tail =
+        gone_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(gone, new)| gone == new).count();
+    let (gone, put_in) = (&gone_rest[..gone_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
+    if gone.is_empty() && put_in.is_empty() {
+        return None;
+    }
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let start = at.start + head;
+    let begins_line = old[..start].last().is_none_or(is_break);
+    let behind = &old[start + gone.len()..];
+    let first = line + breaks(&new[..head]);
+    if put_in.is_empty() {
+        // Whole lines: with the break behind them, or with that before them.
+        let from_start = begins_line && (behind.is_empty() || gone.last().is_some_and(is_break));
+        let from_break = leading_break(gone) > 0 && behind.first().is_none_or(is_break);
+        let first = first + usize::from(!from_start && from_break);
+        return Some(Lines { first, last: first, is_removed: from_start || from_break, at, line });
+    }
+    // A break at its start, behind the text of a line, is that line's; one at its end is that of the last new line.
+    let leading = if begins_line { 0 } else { leading_break(put_in) };
+    let first = first + usize::from(leading > 0 && leading < put_in.len());
+    let last = first + breaks(without_last_break(&put_in[leading.min(put_in.len() - 1)..]));
+    Some(Lines { first, last, is_removed: false, at, line })
 }
 
 /// The length of the line break at the start of a text.
@@ -233,6 +269,13 @@ fn leading_break(text: &[u8]) -> usize {
         [b'\r' | b'\n', ..] => 1,
         _ => 0,
     }
+}
+
+fn without_last_break(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b"\r\n")
+        .or_else(|| text.strip_suffix(b"\n"))
+        .or_else(|| text.strip_suffix(b"\r"))
+        .unwrap_or(text)
 }
 
 /// The new lines of a text in UTF-8, if they are few.
@@ -294,15 +337,63 @@ fn told_ranges(ranges: &[Lines]) -> String {
     told
 }
 
+/// The text before and after a change of a file in UTF-16, both in UTF-8. `None`: it is in another encoding.
+fn as_utf_8(old: &[u8], plan: &EditPlan) -> Option<(String, String)> {
+    let old_text = decoded(old)?;
+    let mut new = Vec::with_capacity(plan.len_after(old.len()));
+    // A write to memory cannot fail.
+    let _ = plan.write_to(old, &mut new);
+    Some((old_text, decoded(&new)?))
+}
+
+/// The text of bytes that begin with a mark of UTF-16, without it.
+fn decoded(bytes: &[u8]) -> Option<String> {
+    let encoding = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() > 1)?;
+    Some(encoding.decode_lossy(&bytes[encoding.mark().len()..]).into_owned())
+}
+
+/// The change of whole lines that makes the one text of the other. What goes and what comes in its place are one splice.
+fn line_plan(old: &[u8], new: &[u8]) -> EditPlan<'static> {
+    let mut splices: Vec<Splice<'static>> = Vec::new();
+    for Splice { at, text } in line_changes(old, new) {
+        match splices.last_mut() {
+            Some(before) if before.at.end == at.start => {
+                before.at.end = at.end;
+                before.text.to_mut().extend_from_slice(&text);
+            }
+            _ => splices.push(Splice { at, text: text.into_owned().into() }),
+        }
+    }
+    EditPlan::new(splices, old).unwrap_or_default()
+}
+
+/// The hunks of the diff of two texts, with so many lines around the changes.
+pub(super) fn diff_of(path: &str, old: &[u8], new: &[u8], context: usize) -> String {
+    let wide = decoded(old).zip(decoded(new));
+    let (old, new) = wide.as_ref().map_or((old, new), |(old, new)| (old.as_bytes(), new.as_bytes()));
+    let whole = vec![Splice { at: 0..old.len(), text: new.into() }];
+    hunks(path, old, &EditPlan::new(whole, old).unwrap_or_default(), context)
+}
+
 /// The hunks of the diff, with so many lines around the changes.
-pub(super) fn hunks(path: &str, old: &[u8], plan: &EditPlan, context: usize) -> String {
+fn hunks(path: &str, old: &[u8], plan: &EditPlan, context: usize) -> String {
     let size = DiffSize { bytes: MAX_DIFF, context };
     let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, size) else {
         return "[The text is not UTF-8: no diff is shown]".into();
     };
     let mut hunks = diff.text.find("@@").map_or(String::new(), |at| diff.text[at..].to_owned());
+    let shown = memchr::memchr_iter(b'\n', diff.text.as_bytes()).count();
+    let lines = diff.lines.saturating_sub(shown);
+    if lines > 0 {
+        let lines = several(lines as u64, "line");
+        let _ = writeln!(
+            hunks,
+            "[{lines} more of this diff are not shown: it is longer than {} KB]",
+            MAX_DIFF >> 10
+        );
+    }
     if diff.left_out > 0 {
-        let _ = write!(hunks, "[{} changes more are not shown]", diff.left_out);
+        let _ = writeln!(hunks, "[{} changes more are not shown]", diff.left_out);
     }
     hunks
 }
@@ -316,4 +407,64 @@ fn breaks(text: &[u8]) -> usize {
 
 fn count_lines(text: &[u8]) -> usize {
     breaks(text) + usize::from(!text.is_empty() && !text.ends_with(b"\n") && !text.ends_with(b"\r"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines that are told of a change of `old`, which replaces the texts at these bytes.
+    #[track_caller]
+    fn check(old: &str, splices: &[(Range<usize>, &'static str)], expected: &str) {
+        let splice = |(at, text): &(Range<usize>, &'static str)| Splice {
+            at: at.clone(),
+            text: text.as_bytes().into(),
+        };
+        let plan = EditPlan::new(splices.iter().map(splice).collect(), old.as_bytes()).unwrap();
+        assert_eq!(told_ranges(&ranges(old.as_bytes(), &plan)), expected, "{old:?} {splices:?}");
+    }
+
+    #[test]
+    fn a_change_is_told_by_the_lines_of_the_new_text_that_it_has_made() {
+        for (old, splices, expected) in [
+            ("a\nb\n", vec![(2..4, "B\n")], "2"),
+            ("a\nb\n", vec![(2..4, "b\nc\n")], "3"),
+            ("a\nb\nc\n", vec![(2..4, "q\n")], "2"),
+            ("a\nb\nc\n", vec![(2..4, "")], "2 (removed)"),
+            ("a\nb\nc", vec![(3..5, "")], "3 (removed)"),
+            ("a\nb", vec![(1..3, "")], "2 (removed)"),
+            ("a b c\n", vec![(2..4, "")], "1"),
+            ("S2x\n", vec![(0..3, "S2")], "1"),
+            ("a\r\nb", vec![(3..4, "b\r\nq")], "3"),
+            ("a\r\n", vec![(3..3, "b")], "2"),
+            ("a\r\nb\r\nc\r\n", vec![(3..6, "q\r\n")], "2"),
+            ("abc\r\nx\r\n", vec![(0..3, "abc\r\nQ")], "2"),
+            ("x", vec![(1..1, "\ny\n")], "2"),
+            ("x\n", vec![(1..1, "\n")], "1"),
+            ("a b\nc\n", vec![(0..1, "A"), (2..3, "B"), (4..5, "C")], "1, 2"),
+            ("a\nb\n", vec![(0..0, "1\n2\n")], "1-2"),
+        ] {
+            check(old, &splices, expected);
+        }
+    }
+
+    #[test]
+    fn a_diff_that_is_cut_says_so() {
+        let lines =
+            |word: &str| (0..1_000).map(|number| format!("line {number} {word}\n")).collect::<String>();
+        let diff = diff_of("f", lines("foo").as_bytes(), lines("qux").as_bytes(), 1);
+        assert!(
+            diff.ends_with("lines more of this diff are not shown: it is longer than 16 KB]\n"),
+            "{diff}"
+        );
+    }
+
+    #[test]
+    fn a_text_in_utf_16_has_its_own_lines() {
+        let wide = |text: &str| {
+            [&b"\xff\xfe"[..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat()
+        };
+        let diff = diff_of("f", &wide("\u{10d}\u{a0a}a\nb\nc\n"), &wide("\u{10d}\u{a0a}a\nb\nd\n"), 1);
+        assert_eq!(diff, "@@ -2,2 +2,2 @@\n b\n-c\n+d\n");
+    }
 }

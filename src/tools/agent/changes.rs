@@ -7,7 +7,7 @@ use std::sync::Arc;
 mod since_head;
 
 use super::change_id::ChangeId;
-use super::changed::{cut, hunks};
+use super::changed::{cut, diff_of};
 use super::tree::quoted;
 use crate::tools::arguments::{Argument, Keyword, Request, Takes, UpTo, Value, arguments};
 use crate::tools::balance::several;
@@ -18,7 +18,6 @@ use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 use text::shown::shown_line;
-use text::splice::{EditPlan, Splice};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "changes",
@@ -54,6 +53,9 @@ const MOST_CONTEXT: u64 = 4;
 
 /// The most changes that are told one by one, the last ones.
 const MOST_CHANGES: usize = 30;
+
+/// How to see what an answer had no room for.
+const WAY_ON: &str = ": give the path of a folder or file, a later since, or diff: false";
 
 /// The most files that are told one by one without diffs.
 const TOLD_FILES: usize = 10;
@@ -183,7 +185,7 @@ impl Call for Changes {
         }
         changes[before..].iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
         self.push_files(&mut text, &files);
-        cut(&mut text, self.limit);
+        cut(&mut text, self.limit, WAY_ON);
         Ok(content(text, OutputKinds { text: true, data: false }))
     }
 }
@@ -216,6 +218,9 @@ impl Changes {
         let _ = write!(text, "\nc{number} {time} {} by {by}", change.tool);
         if let Some(undone) = change.undoes {
             let _ = write!(text, ", of c{undone}");
+        }
+        if !change.not_undoable.is_empty() {
+            let _ = write!(text, " [it cannot be undone, and is in no diff: {}]", change.not_undoable);
         }
         if !change.message.is_empty() {
             let _ = write!(text, ": {}", shortened(&shown_line(change.message.as_bytes()), MOST_MESSAGE));
@@ -250,9 +255,7 @@ impl Changes {
         // A write to a String cannot fail.
         let _ = write!(text, "\n{}:{}", file.path, told_of(file));
         let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
-        let whole = vec![Splice { at: 0..old.len(), text: new.as_slice().into() }];
-        let plan = EditPlan::new(whole, old).unwrap_or_default();
-        let _ = write!(text, "\n{}", hunks(&file.path, old, &plan, self.context).trim_end_matches('\n'));
+        let _ = write!(text, "\n{}", diff_of(&file.path, old, new, self.context).trim_end_matches('\n'));
     }
 }
 

@@ -81,6 +81,6 @@ pub(super) fn refused<'e>(
             several(untold, "edit")
         ));
     }
-    cut(&mut text, AnswerLimit { tokens: limit.tokens_without(LAST_LINES), ..limit });
+    cut(&mut text, AnswerLimit { tokens: limit.tokens_without(LAST_LINES), ..limit }, "");
     Ok(Reply { text, failure: first, ..Reply::default() })
 }

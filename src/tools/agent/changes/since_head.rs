@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{Changes, unread};
+use super::{Changes, WAY_ON, unread};
 use crate::tools::agent::changed::cut;
 use crate::tools::balance::several;
 use crate::tools::limited::content;
@@ -49,7 +49,7 @@ impl Changes {
             text.push_str("\n[The time was up: some files were not compared, and deleted ones are not told; give a path below]");
         }
         self.push_files(&mut text, &files);
-        cut(&mut text, self.limit);
+        cut(&mut text, self.limit, WAY_ON);
         Ok(content(text, OutputKinds { text: true, data: false }))
     }
 
