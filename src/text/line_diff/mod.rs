@@ -13,6 +13,7 @@ mod tests;
 mod windows;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bounded::BoundedText;
 use pair::Pair;
@@ -137,23 +138,28 @@ fn diff_from(
     Some(written(name, &windows, &coarse(&windows, max_edits), true, size))
 }
 
-/// The changes by whole lines that make `new` of `old`: the fewest lines, unless that takes too long to find.
+/// The changes by whole lines that make `new` of `old`: the fewest lines, unless that takes too long to find. Lines that go and those
+/// that come in their place are one change.
 pub fn line_changes<'n>(old: &[u8], new: &'n [u8]) -> Vec<Splice<'n>> {
     if old == new {
         return Vec::new();
     }
     let (head, mut runs) = (common_head(old, new), Vec::new());
     add_changes(&mut runs, &old[head..], &new[head..], MAX_LINE_EDITS, &mut { COARSE_WORK });
-    let (mut splices, mut from, mut to) = (Vec::new(), head, head);
+    let (mut changes, mut from, mut to) = (Vec::<(Range<usize>, Range<usize>)>::new(), head, head);
     for Run { kind, bytes, .. } in runs {
         let gone = from..from + if kind == Kind::Inserted { 0 } else { bytes };
         let put_in = to..to + if kind == Kind::Deleted { 0 } else { bytes };
         (from, to) = (gone.end, put_in.end);
-        if kind != Kind::Equal {
-            splices.push(Splice { at: gone, text: Cow::Borrowed(&new[put_in]) });
+        match changes.last_mut() {
+            _ if kind == Kind::Equal => {}
+            Some((before, text)) if before.end == gone.start => {
+                (before.end, text.end) = (gone.end, put_in.end)
+            }
+            _ => changes.push((gone, put_in)),
         }
     }
-    splices
+    changes.into_iter().map(|(at, put_in)| Splice { at, text: Cow::Borrowed(&new[put_in]) }).collect()
 }
 
 /// For each line of a new text, the line of the old one that it is. The lines have no breaks.

@@ -352,19 +352,10 @@ fn decoded(bytes: &[u8]) -> Option<String> {
     Some(encoding.decode_lossy(&bytes[encoding.mark().len()..]).into_owned())
 }
 
-/// The change of whole lines that makes the one text of the other. What goes and what comes in its place are one splice.
+/// The change of whole lines that makes the one text of the other.
 fn line_plan(old: &[u8], new: &[u8]) -> EditPlan<'static> {
-    let mut splices: Vec<Splice<'static>> = Vec::new();
-    for Splice { at, text } in line_changes(old, new) {
-        match splices.last_mut() {
-            Some(before) if before.at.end == at.start => {
-                before.at.end = at.end;
-                before.text.to_mut().extend_from_slice(&text);
-            }
-            _ => splices.push(Splice { at, text: text.into_owned().into() }),
-        }
-    }
-    EditPlan::new(splices, old).unwrap_or_default()
+    let owned = |splice: Splice| Splice { at: splice.at, text: splice.text.into_owned().into() };
+    EditPlan::new(line_changes(old, new).into_iter().map(owned).collect(), old).unwrap_or_default()
 }
 
 /// The hunks of the diff of two texts, with so many lines around the changes.
