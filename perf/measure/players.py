@@ -84,8 +84,10 @@ class Player:
 
 
 class Ours(Player):
+    """file-editor as the drop-in for the reference server."""
+
     def __init__(self, binary, root, **more):
-        super().__init__([binary, root], **more)
+        super().__init__([binary, root, "--tools=filesystem,search"], **more)
 
     def find(self, pattern, glob=None, path=None, before=0, after=0, only=False):
         wanted = {"pattern": pattern, "path": path, "glob": glob, "output_mode": "content", "-B": before, "-A": after, "-o": only}
@@ -135,13 +137,6 @@ class Ours(Player):
     def replace(self, path, pieces, places):
         edits = [{"oldText": old, "newText": new} | ({"replaceAll": True} if count(old, places) > 1 else {}) for old, new in pieces]
         self.call("edit_file", path=path, edits=edits, diff=False)
-
-
-class DropIn(Ours):
-    """file-editor as the drop-in for the reference server."""
-
-    def __init__(self, binary, root, **more):
-        Player.__init__(self, [binary, root, "--tools=filesystem,search"], **more)
 
 
 class Lines(Player):
