@@ -164,3 +164,46 @@ fn a_patch_makes_a_file_where_an_empty_one_is_and_no_other() {
         assert!(answer.is_error && answer.text.contains("'a' exists already"), "{}", answer.text);
     }
 }
+
+#[test]
+fn a_mark_of_utf_16_decides_where_no_encoding_is_given() {
+    let folder = Folder::new();
+    let little = |text: &str| -> Vec<u8> {
+        "\u{FEFF}"
+            .chars()
+            .chain(text.chars())
+            .collect::<String>()
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect()
+    };
+    let big =
+        |text: &str| -> Vec<u8> { little(text).chunks(2).flat_map(|unit| [unit[1], unit[0]]).collect() };
+    let server = serve(&folder, &[]);
+    let patch = "--- a/u.txt\n+++ b/u.txt\n@@ -1,2 +1,2 @@\n one\n-two é\n+2\n";
+    for (arguments, after) in [
+        (
+            json!({ "edits": [{ "path": "u.txt", "old": "two é", "new": "2" }, { "old": "2", "new": "zwei ü" }] }),
+            "one\nzwei ü\n",
+        ),
+        (json!({ "edits": [{ "path": "u.txt", "lines": "2", "new": "ß", "expect": "two é" }] }), "one\nß\n"),
+        (json!({ "edits": [{ "path": "u.txt", "append": "three\n" }] }), "one\ntwo é\nthree\n"),
+        (json!({ "edits": [{ "path": "u.txt", "content": "new é\n" }] }), "new é\n"),
+        (json!({ "patch": patch }), "one\n2\n"),
+    ] {
+        for encoded in [&little as &dyn Fn(&str) -> Vec<u8>, &big] {
+            let old = encoded("one\ntwo é\n");
+            put(&folder, "u.txt", &old);
+            let done = server.ok("edit", arguments.clone());
+            assert_eq!(bytes(&folder, "u.txt"), encoded(after), "{arguments}: {done}");
+            server.ok("undo", json!({}));
+            assert_eq!(bytes(&folder, "u.txt"), old, "{arguments}");
+        }
+    }
+    let missing = refused(&server, &folder, json!([{ "path": "u.txt", "old": "twos é", "new": "2" }]));
+    assert!(missing.contains("2: two é"), "{missing}");
+    // What is no text stays none.
+    put(&folder, "u.txt", b"a\0b\n");
+    let none = refused(&server, &folder, json!([{ "path": "u.txt", "old": "a", "new": "2" }]));
+    assert!(none.contains("not a text file"), "{none}");
+}

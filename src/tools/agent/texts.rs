@@ -39,7 +39,7 @@ impl<'j> TextJob<'j> {
             }
             return self.whole(text, old);
         }
-        let choice = self.encoding.unwrap_or_default();
+        let choice = self.encoding.unwrap_or_else(|| by_mark(old));
         if let Kind::Lines(edits) = self.kind
             && old.is_empty()
             && choice != EncodingChoice::default()
@@ -149,6 +149,13 @@ impl<'j> TextJob<'j> {
         }
         Ok(())
     }
+}
+
+/// The encoding where none is given: a mark of UTF-16 decides, because nothing else begins with it.
+fn by_mark(old: &[u8]) -> EncodingChoice {
+    let marked = Encoding::of_mark(old).filter(|encoding| encoding.unit() == 2);
+    let marked = marked.filter(|_| !switches::is_off("edit-by-mark"));
+    marked.map_or(EncodingChoice::default(), |_| EncodingChoice::Utf16)
 }
 
 /// These lines of a text, as far as there are such.

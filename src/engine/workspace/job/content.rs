@@ -69,7 +69,7 @@ impl<'o> Planner<'_, 'o> {
                 Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
             }
             Some(base) => match workspace.whole(base.clone(), name, self.control) {
-                Err(Error::InvalidUtf8) if options.makes_any_bytes => {
+                Err(Error::InvalidUtf8 | Error::NotText { .. }) if options.makes_any_bytes => {
                     Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
                 }
                 whole => Some(whole?.ok_or_else(changed)?),
