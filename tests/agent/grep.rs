@@ -140,3 +140,11 @@ fn what_is_doubtful_of_encodings_is_said_in_few_words() {
     assert!(text.contains("[2 files searched, 1 line in 1, 2 files in a guessed encoding"), "{text}");
     assert!(!text.contains("nothing left out") || !text.contains("perhaps"), "{text}");
 }
+
+#[test]
+fn a_tally_of_empty_matches_says_that_they_are_empty() {
+    let folder = Folder::new();
+    folder.write("a", "one\ntwo\n");
+    let text = serve(&folder, &[]).ok("grep", json!({ "pattern": "^", "tally": 0 }));
+    assert!(text.starts_with("All matches are empty: they have no text to count\n["), "{text}");
+}

@@ -33,6 +33,8 @@ struct Tally {
     bytes: usize,
     /// Matches of further texts, for which there was no memory.
     not_kept: u64,
+    /// A match was empty: there is no text to count.
+    has_empty: bool,
     /// Matches in which the group took no part.
     without: u64,
     /// Files with a line that is too long to be looked through.
@@ -62,7 +64,7 @@ impl Tally {
                 let of = |number: usize| groups.get(number).cloned().flatten();
                 match (of(0), of(group)) {
                     // As where matches are told: none of nothing.
-                    (Some(whole), _) if whole.is_empty() => {}
+                    (Some(whole), _) if whole.is_empty() => self.has_empty = true,
                     (_, Some(at)) => self.add(&part[at]),
                     (_, None) => self.without += 1,
                 }
@@ -144,12 +146,16 @@ impl Run<'_> {
         notes.extend(self.hints(&searched));
         let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
         let offset = self.grep.offset;
+        let nothing = match tally.has_empty {
+            true => "All matches are empty: they have no text to count",
+            false => "No matches found",
+        };
         let texts = tally.sorted();
         for (text, count) in texts.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)) {
             list.push_line(&format!("{count}\t{text}"));
         }
         if list.total() == 0 {
-            list.text_mut().push_str(if texts.is_empty() { "No matches found" } else { "No further texts" });
+            list.text_mut().push_str(if texts.is_empty() { nothing } else { "No further texts" });
         }
         if is_late {
             list.stop(TIME);
