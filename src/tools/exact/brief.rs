@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::failure_text::edited;
 use super::format::{self, EditNames, Reading};
 use super::no_match::{breaks_around, tell_placeholder};
+use crate::tools::balance::several;
 use text::text_edit::{Diagnosis, Found, Similar, Snippet, Unmatched};
 
 /// The most passages that are shown.
@@ -39,17 +40,20 @@ fn wrong_count(text: &mut String, actual: u64, passages: &[Snippet], reading: Re
     let EditNames { old_text: old, count: (count, all), .. } = *reading.names;
     let advice = format!(" Give {old} with more of the text around, {all}, or {count} {actual}:\n");
     text.push_str(if actual == 0 { "\n" } else { &advice });
-    passages.iter().take(SHOWN_PLACES).for_each(|passage| show(text, passage, reading));
-    let lines = |passages: &[Snippet]| {
-        let lines = passages.iter().map(|passage| number(passage, 0, reading).to_string());
-        lines.collect::<Vec<_>>().join(", ")
-    };
-    if let Some(rest) = passages.get(SHOWN_PLACES..).filter(|rest| !rest.is_empty()) {
-        let _ = writeln!(text, "also in lines {}", lines(rest));
+    // Places in the same lines are told once.
+    let mut told: Vec<&Snippet> = passages.iter().collect();
+    told.dedup_by(|one, before| (one.line, &one.text) == (before.line, &before.text));
+    told.iter().take(SHOWN_PLACES).for_each(|passage| show(text, passage, reading));
+    let rest: Vec<String> =
+        told.iter().skip(SHOWN_PLACES).map(|passage| number(passage, 0, reading).to_string()).collect();
+    match &rest[..] {
+        [] => {}
+        [line] => _ = writeln!(text, "also in line {line}"),
+        lines => _ = writeln!(text, "also in lines {}", lines.join(", ")),
     }
-    let more = actual.saturating_sub(passages.len() as u64);
-    if more > 0 {
-        let _ = writeln!(text, "and in {more} places more");
+    match actual.saturating_sub(passages.len() as u64) {
+        0 => {}
+        more => _ = writeln!(text, "and {} more", several(more, "place")),
     }
 }
 
@@ -68,7 +72,7 @@ fn no_match(text: &mut String, old_text: &str, miss: &Diagnosis, reading: Readin
     if !miss.already_applied.is_empty() {
         let _ = writeln!(
             text,
-            "It seems to be done already: {new} stands where {old} would have been; leave this edit out then:"
+            "{new} stands here already; leave this edit out only if this is the place that you mean:"
         );
         miss.already_applied.iter().take(SHOWN_SIMILAR).for_each(|passage| show(text, passage, reading));
     }

@@ -32,7 +32,7 @@ pub(super) fn no_match(
     if !miss.already_applied.is_empty() {
         let _ = writeln!(
             text,
-            "This edit seems to be already applied: {new} already stands where {old} would have been:"
+            "This edit seems to be already applied: {new} already stands where {old} would have been, if this is the place that you mean:"
         );
         miss.already_applied.iter().for_each(|passage| location(&mut text, passage, reading));
         text.push('\n');
