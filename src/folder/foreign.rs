@@ -45,15 +45,30 @@ const MOST_ENDS: usize = 8;
 /// Quotes that no usual name has, besides `'`.
 const QUOTES: [char; 12] = ['"', '`', '“', '”', '„', '‟', '‘', '’', '«', '»', '‹', '›'];
 
+/// What stands before the lines that `path` ends in, as it is: before the last range of lines first, then before those in front of it.
+pub fn before_lines(path: &str) -> impl Iterator<Item = BarePath<'_>> {
+    let last = |path| split_lines(path).map(|(before, lines)| (before, Some(lines)));
+    std::iter::successors(last(path), move |(before, _)| last(before)).take(MOST_ENDS)
+}
+
+/// A path and the range of lines behind it.
+fn split_lines(path: &str) -> Option<(&str, (u64, u64))> {
+    let (before, named) = path.rsplit_once([':', '#'])?;
+    Some((before, lines_in(named)?))
+}
+
+/// What `path` may be: what stands before its lines as it is, then what [`bare_paths`] says.
+pub fn readings(path: &str) -> impl Iterator<Item = BarePath<'_>> {
+    before_lines(path).chain(bare_paths(path))
+}
+
 /// What `path` may be without the quotes, brackets, stars, blanks, `@`, punctuation and line numbers that a text has around it, and without
 /// what follows the name of a file with an extension behind `:`, `#` or a comma with a blank. The longest is the first.
 pub fn bare_paths(path: &str) -> Vec<BarePath<'_>> {
     let within = path.rsplit_once("](").or_else(|| path.rsplit_once("\":")).map_or(path, |(_, path)| path);
     let (mut bare, mut lines) = (unmarked(within), None);
     let first = bare;
-    while let Some((rest, named)) = bare.rsplit_once([':', '#'])
-        && let Some(range) = lines_in(named)
-    {
+    while let Some((rest, range)) = split_lines(bare) {
         (bare, lines) = (unmarked(rest), Some(range));
     }
     let has_extension =
@@ -246,6 +261,14 @@ mod tests {
             assert!(bare_paths(path).contains(&("s/a.py", None)), "{path}");
         }
         assert!(bare_paths(&"a.b:".repeat(10_000)).len() <= MOST_ENDS + 1);
+        for (path, expected) in [
+            ("[x] :2:5", vec![("[x] :2", Some((5, 5))), ("[x] ", Some((2, 2)))]),
+            ("(1)#L2-L3", vec![("(1)", Some((2, 3)))]),
+            ("`a:2`", vec![]),
+        ] {
+            assert_eq!(before_lines(path).collect::<Vec<_>>(), expected, "{path}");
+        }
+        assert_eq!(readings("[x]:2").map(|(path, _)| path).collect::<Vec<_>>(), ["[x]", "x"]);
         assert_eq!(unquoted("\"src\"/new.py").as_deref(), Some("src/new.py"));
         assert_eq!(unquoted("src/it's.py"), None);
         for (name, is_mark) in [

@@ -26,7 +26,7 @@ pub use error::{
 };
 pub use exclude::Excludes;
 pub use file_version::{ContentHash, FileVersion};
-pub use foreign::bare_paths;
+pub use foreign::{bare_paths, before_lines, readings};
 pub use lookups::{AT_ONCE, Lookups, TOGETHER};
 pub use path::{
     FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem, NameRule, admits,

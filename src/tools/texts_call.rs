@@ -283,6 +283,10 @@ impl TextsCall<'_> {
 pub(super) fn wrong_path(error: &Error) -> Error {
     match error {
         Error::InvalidName { problem } => Error::InvalidName { problem: problem.clone() },
+        Error::InvalidArguments { at, problem } => {
+            Error::InvalidArguments { at: at.clone(), problem: problem.clone() }
+        }
+        Error::NegativeLine => Error::NegativeLine,
         _ => Error::InvalidArguments { at: "paths".into(), problem: "no path".into() },
     }
 }

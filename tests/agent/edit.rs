@@ -287,3 +287,36 @@ fn a_move_takes_the_link_itself_and_not_to_where_it_would_lead_elsewhere() {
     edit(&server, json!([{ "path": "deep/beside", "delete": true }]));
     assert_eq!(folder.text("deep/f"), "new\n");
 }
+
+#[test]
+fn what_lines_hold_now_may_end_in_the_break_of_the_last_one() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for (text, lines, expect) in [
+        ("a()\nb()\n", "1", "a()\n"),
+        ("a()\nb()\n", "1-2", "a()\nb()\n"),
+        ("a()\r\nb()\r\n", "1", "a()\r\n"),
+        ("a()\n\nb()\n", "1-2", "a()\n"),
+        ("a()\n\nb()\n", "1-2", "a()\n\n"),
+    ] {
+        put(&folder, "a", text);
+        edit(&server, json!([{ "path": "a", "lines": lines, "new": "x\n", "expect": expect }]));
+    }
+    let wrong = json!([{ "path": "a", "lines": "1", "new": "y", "expect": "x\n\n" }]);
+    assert!(refused(&server, &folder, wrong).contains("It is now: \"x\""));
+}
+
+#[test]
+fn places_in_one_line_are_told_once_and_where_new_stands_is_no_proof() {
+    let folder = Folder::new();
+    put(&folder, "f", "foo foo\n".repeat(80));
+    put(&folder, "e", "a = 1\nb = 2\nc = 1\n");
+    let server = serve(&folder, &[]);
+    let text = refused(&server, &folder, json!([{ "path": "f", "old": "foo", "new": "x" }]));
+    assert!(text.contains("found 160 in f") && text.contains("\n1: foo foo\n2: foo foo\n"), "{text}");
+    assert!(text.contains("also in lines 7, 8, 9,") && text.ends_with(", 50\nand 60 places more"), "{text}");
+    let text = refused(&server, &folder, json!([{ "path": "e", "old": "c = 2", "new": "a = 1" }]));
+    let told =
+        "new stands here already; leave this edit out only if this is the place that you mean:\n1: a = 1\n";
+    assert!(text.contains(told), "{text}");
+}

@@ -38,7 +38,7 @@ fn empty_values_beside_others_never_choose_what_destroys() {
     folder.write("a", "one\n");
     let server = serve(&folder, &[]);
     let filled = json!({
-        "path": "a", "old": "one", "new": "two", "all": false, "count": 0, "lines": "", "expect": "", "content": "", "create_only": false,
+        "path": "a", "old": "one", "new": "two", "all": false, "count": 0, "lines": "0", "expect": "", "content": "", "create_only": false,
         "append": "", "move_to": "", "copy_to": "", "delete": false, "recursive": false, "encoding": "",
     });
     server.ok("edit", json!({ "edits": [filled] }));
@@ -65,6 +65,15 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
         ),
         (json!([{ "path": "a", "lines": "1" }]), "edits[0].new: it is missing"),
         (json!([{ "path": "a", "lines": "2-1", "new": "x" }]), "start 2 > end 1"),
+        (
+            json!([{ "path": "a", "lines": "0", "new": "x" }]),
+            "edits[0].lines: there is no line 0: lines count from 1",
+        ),
+        (json!([{ "path": "a", "lines": 0, "new": "x" }]), "lines count from 1"),
+        (
+            json!([{ "path": "a:2", "old": "two", "new": "x" }]),
+            "'a' without line numbers: read and edit take them as lines",
+        ),
         (json!([{ "path": "a", "lines": "0-1", "new": "x" }]), "must be positive"),
         (
             json!([{ "path": "a", "old": "one", "new": "1", "all": true, "count": 1 }]),

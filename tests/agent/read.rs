@@ -42,6 +42,74 @@ fn a_file_of_the_very_name_goes_before_lines_of_another() {
 }
 
 #[test]
+#[cfg(unix)] // Windows has no such names
+fn what_stands_before_the_lines_is_the_path_as_it_is() {
+    let folder = Folder::new();
+    let marked = [
+        "i]", "{a}", "(b)", "[c]", "<d>", "'e'", "\"f\"", "`g`", "m,", "n.", "o;", "p:", "j}", "k>", "*v*",
+        "@w", "q ", "r:4", "s#L2", "t:1-2",
+    ];
+    for name in marked {
+        let plain =
+            name.trim_matches(|c: char| !c.is_ascii_alphabetic()).split([':', '#']).next().expect("a name");
+        put(&folder, plain, format!("other\n{plain} 2\n{plain} 3\n{plain} 4\n{plain} 5\n"));
+        put(&folder, name, format!("{name} 1\n{name} 2\n{name} 3\n"));
+    }
+    put(&folder, "copy (1)", "1\n2\n3\n");
+    put(&folder, "copy", "1\n");
+    let server = serve(&folder, &[]);
+    for name in marked {
+        let (line, lines) = (format!("{name} 3"), format!("{name} 2\n{name} 3"));
+        assert_eq!(server.ok("read", json!({ "path": format!("{name}:3") })), line);
+        assert_eq!(server.ok("read", json!({ "path": format!("{name}#L2-L3") })), lines);
+        assert_eq!(server.ok("read", json!({ "path": format!("./{name}:2-") })), lines);
+        let several = server.ok("read", json!({ "paths": [format!("{name}:2-3"), "copy"] }));
+        assert_eq!(several, format!("==> {name}:2-3 <==\n{lines}\n\n==> copy <==\n1\n\n"));
+    }
+    assert_eq!(server.ok("read", json!({ "path": "copy (1):3" })), "3");
+    assert_eq!(server.ok("read", json!({ "paths": "copy (1):3" })), "3");
+    // Where no file of that name is, what a text has around it is no part of it.
+    assert_eq!(server.ok("read", json!({ "path": "`copy:1`" })), "1");
+    assert_eq!(server.ok("read", json!({ "path": "<copy>:1" })), "1");
+    let missing = server.tool("read", json!({ "path": "none (1):3" }));
+    assert!(missing.text.starts_with("Error: File 'none (1)' not found"), "{}", missing.text);
+    let hint = server.tool("grep", json!({ "path": "copy (1):3", "pattern": "3" })).text;
+    assert!(hint.contains("'copy (1)' without line numbers: read and edit take them as lines"), "{hint}");
+}
+
+#[test]
+fn lines_in_a_path_go_to_the_end_stand_alone_and_count_from_1() {
+    let folder = Folder::new();
+    put(&folder, "a.rs", numbered_lines(9));
+    let server = serve(&folder, &[]);
+    for path in ["a.rs:8-", "a.rs#L8-"] {
+        assert_eq!(server.ok("read", json!({ "path": path })), "line 8\nline 9");
+    }
+    let several = server.ok("read", json!({ "paths": ["a.rs:8-9", "a.rs"], "tail": 1 }));
+    assert!(several.contains("line 8\nline 9\n") && several.ends_with("<==\nline 9\n"), "{several}");
+    let filled = json!({ "path": "a.rs", "lines": "0", "tail": 1 });
+    assert_eq!(server.ok("read", filled), "line 9");
+    for (arguments, part) in [
+        (
+            json!({ "path": "a.rs:3-9", "tail": 2 }),
+            "path and tail: 'a.rs:3-9' has lines, too, and they exclude each other",
+        ),
+        (json!({ "path": "a.rs:3-9", "lines": "4" }), "path and lines: "),
+        (
+            json!({ "path": "a.rs:3-4,7-8" }),
+            r#"expected one behind a path: {"paths":["a.rs:3-4","a.rs:7-8"]}"#,
+        ),
+        (json!({ "paths": "a.rs:3-4, 7" }), r#"{"paths":["a.rs:3-4","a.rs:7"]}"#),
+        (json!({ "path": "a.rs:0" }), "Lines count from 1"),
+        (json!({ "path": "a.rs", "lines": "0" }), "Lines count from 1"),
+        (json!({ "path": "a.rs", "lines": 0 }), "Lines count from 1"),
+    ] {
+        let answer = server.tool("read", arguments.clone());
+        assert!(answer.is_error && answer.text.contains(part), "{arguments}: {}", answer.text);
+    }
+}
+
+#[test]
 fn lines_are_taken_in_every_usual_form() {
     let folder = Folder::new();
     put(&folder, "f", numbered_lines(20));

@@ -63,7 +63,7 @@ impl Folders {
     /// The entry that `path` names if it is taken without what a text has around a path. A folder has line numbers behind it: a name in
     /// brackets may be beside one without.
     fn bare_entry<'p>(&self, path: &'p str) -> Option<BareEntry<'p>> {
-        foreign::bare_paths(path).into_iter().find_map(|(path, lines)| {
+        foreign::readings(path).find_map(|(path, lines)| {
             let found = self.look(path).filter(Found::exists)?;
             let is_folder = found.is_directory();
             let has_lines = lines.is_some_and(|(first, _)| !is_folder && has_line(&found, first));

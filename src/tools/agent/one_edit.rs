@@ -170,7 +170,7 @@ impl OneEdit {
         let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
         let kinds = [
             ("old", full(&self.old)),
-            ("lines", self.lines.is_some()),
+            ("lines", self.has_lines()),
             ("content", full(&self.content)),
             ("append", full(&self.append)),
             ("move_to", self.move_to.is_some()),
@@ -205,11 +205,17 @@ impl OneEdit {
                 self.copy_to.take().map(Kind::Copy).map_or_else(|| refuse("copy_to", EXPECTED), Ok)
             }
             ["delete"] => Ok(Kind::Delete { recursive: self.recursive }),
+            [] if self.lines.is_some() => refuse("lines", LINE_ZERO),
             [] if self.old.is_some() => refuse("old", EMPTY_OLD),
             [] if self.content.is_some() && self.says_nothing_else() => Ok(self.whole(String::new())),
             [_, second, ..] => refuse(second, &format!("it is beside {}; {ONE_KIND}", given[0])),
             _ => refuse("", EXPECTED),
         }
+    }
+
+    /// Whether it says lines. Line 0 beside another kind is a value that a model filled in.
+    pub(super) fn has_lines(&self) -> bool {
+        self.lines.is_some_and(|lines| lines != Span::ZERO)
     }
 
     fn whole(&self, text: String) -> Kind {
@@ -253,14 +259,26 @@ const EXPECTED: &str =
 
 const ONE_KIND: &str = "expected one of old, lines, content, append, move_to, copy_to and delete in an edit; put the other into an edit of its own";
 
+const LINE_ZERO: &str = "there is no line 0: lines count from 1; expected lines such as \"12-14\" or \"7\"";
+
 const EMPTY_OLD: &str = "it is empty; to insert text give a line beside the place as old and repeat it in new, to create or replace the file give content, to \
     add text at the end give append";
 
 fn line_edit(Span { first, last }: Span, new: String, expect: Option<Text>) -> LineEdits {
-    let expect = expect.map(|expect| expect.0).filter(|expect| !expect.is_empty());
+    let own = |expect: Text| without_last_break(expect.0, last - first);
+    let expect = expect.map(own).filter(|expect| !expect.is_empty());
     let operation = match new.is_empty() {
         true => Operation::Delete { expect },
         false => Operation::Replace { content: new, expect },
     };
     LineEdits { edits: vec![LineEdit { line: first, end_line: Some(last), operation }], append: None }
+}
+
+/// The text of lines with so many breaks between them, without the break of the last line.
+fn without_last_break(mut text: String, between: u64) -> String {
+    if text.matches('\n').count() as u64 > between {
+        let body = text.strip_suffix('\n').map_or(&*text, |body| body.strip_suffix('\r').unwrap_or(body));
+        text.truncate(body.len());
+    }
+    text
 }

@@ -173,7 +173,7 @@ impl OneEdit {
         texts.iter().all(|text| text.is_none())
             && !flags.contains(&true)
             && self.count.is_none()
-            && self.lines.is_none()
+            && !self.has_lines()
             && self.move_to.is_none()
             && self.copy_to.is_none()
     }
@@ -181,7 +181,7 @@ impl OneEdit {
     /// Takes what is not given from the edit that it corrects: what is replaced if it names nothing, and the new text if it has none.
     fn complete(&mut self, kept: &Kind) {
         let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
-        let replaces = full(&self.old) || self.lines.is_some();
+        let replaces = full(&self.old) || self.has_lines();
         let is_other = full(&self.content) || full(&self.append) || self.delete;
         if is_other || self.move_to.is_some() || self.copy_to.is_some() {
             return;

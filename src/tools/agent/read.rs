@@ -69,6 +69,8 @@ arguments! {
 #[derive(Debug)]
 struct Read {
     targets: Vec<Target>,
+    /// All of them stand in `path`.
+    is_path: bool,
     /// What is wanted of files whose paths have no lines.
     part: TextPart,
     numbered: bool,
@@ -84,6 +86,7 @@ impl Request for ReadArguments {
     fn into_call(mut self, options: ParseOptions) -> Result<Box<dyn Call>> {
         let one = self.path.take().map_or(Vec::new(), |path| path.0);
         let several = self.paths.take().map_or(Vec::new(), |paths| paths.0);
+        let is_path = several.is_empty();
         let targets: Vec<Target> = one.into_iter().chain(several).collect();
         let refuse =
             |at: &str, problem: &str| Error::InvalidArguments { at: at.into(), problem: problem.into() };
@@ -97,7 +100,7 @@ impl Request for ReadArguments {
         let (numbered, encoding) = (self.line_numbers.unwrap_or(false), self.encoding.unwrap_or_default());
         let others = others(part, numbered, encoding, options);
         let (cursor, guide, limit) = (self.cursor, options.guide(), options.limit);
-        Ok(Box::new(Read { targets, part, numbered, encoding, cursor, others, guide, limit }))
+        Ok(Box::new(Read { targets, is_path, part, numbered, encoding, cursor, others, guide, limit }))
     }
 }
 
@@ -112,7 +115,7 @@ impl ReadArguments {
         let range = LineRange { start, end };
         let head = self.head.map(|head| LineRange { start: None, end: Some(head.0 - 1) });
         let ways = [
-            ("lines", self.lines.map(|lines| TextPart::Lines(lines.0))),
+            ("lines", self.lines.and_then(|lines| lines.0).map(TextPart::Lines)),
             ("tail", self.tail.map(|tail| TextPart::LastLines(tail.0))),
             ("head", head.map(TextPart::Lines)),
             ("start_line, end_line, offset, limit", (!range.is_whole()).then_some(TextPart::Lines(range))),
@@ -120,6 +123,8 @@ impl ReadArguments {
         ];
         let given: Vec<_> = ways.iter().filter_map(|(name, part)| Some((*name, (*part)?))).collect();
         match given[..] {
+            // Beside another part, it is a value that a model filled in.
+            [] if self.lines.is_some() => Err(Error::NegativeLine),
             [] => Ok(TextPart::Whole),
             [(_, part)] => Ok(part),
             _ => {
@@ -170,6 +175,7 @@ impl Call for Read {
         self.targets.iter().for_each(|target| target.meant(workspace, &mut files));
         if let [file] = &files[..] {
             let path = file.path.map_err(wrong_path)?;
+            self.check_lines(file)?;
             let (base, limit, cursor) = (self.guide.base, self.limit, self.cursor.as_ref());
             let call = PageCall { path, wanted: self.wanted(file)?, cursor, base, limit };
             return match call.reply(workspace, wanted, control) {
@@ -206,6 +212,21 @@ impl Read {
             let example = found.example().map_or(String::new(), |example| format!(", such as {example}"));
             found.error(format!("{} {call}{example}", super::files::TOOL.name))
         }))
+    }
+
+    /// Refuses a part of a text beside other lines of it in `path`. Beside `paths`, it is that of the files without lines.
+    fn check_lines(&self, file: &Meant) -> Result<()> {
+        let is_other = self.part != TextPart::Whole
+            && file.lines.is_some_and(|lines| self.part != TextPart::Lines(lines));
+        if !self.is_path || !is_other {
+            return Ok(());
+        }
+        let other = if matches!(self.part, TextPart::LastLines(_)) { "tail" } else { "lines" };
+        let problem = format!(
+            "'{}' has lines, too, and they exclude each other; expected the path without lines, or no {other}",
+            file.sent
+        );
+        Err(Error::InvalidArguments { at: format!("path and {other}"), problem })
     }
 
     fn wanted(&self, file: &Meant) -> Result<WantedText> {

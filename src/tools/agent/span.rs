@@ -11,6 +11,11 @@ pub(super) struct Span {
     pub(super) last: u64,
 }
 
+impl Span {
+    /// Line 0 where lines count from 1.
+    pub(super) const ZERO: Span = Span { first: u64::MAX, last: 0 };
+}
+
 const EXPECTED: &str = "lines such as \"12-14\" or \"7\"";
 
 impl Argument for Span {
@@ -23,15 +28,20 @@ impl Argument for Span {
     }
 
     fn is_empty(value: &Value) -> bool {
-        Line::is_empty(value)
+        Line::is_empty(value) && !is_zero(value)
     }
 
     fn read(value: &Value) -> Result<Span> {
         match pair(value) {
+            _ if Line::is_empty(value) && is_zero(value) => Ok(Span::ZERO),
             Some([first, last]) => span(first, last, value),
             None => of_text(value, EXPECTED),
         }
     }
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.json().trim_matches('"').parse() == Ok(0)
 }
 
 /// Lines as a pair of numbers.
@@ -75,9 +85,9 @@ fn span(first: u64, last: u64, value: &Value) -> Result<Span> {
     }
 }
 
-/// Lines that are read: the last one need not be given.
+/// Lines that are read: the last one need not be given. `None` is line 0 where lines count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReadSpan(pub(super) LineRange);
+pub(super) struct ReadSpan(pub(super) Option<LineRange>);
 
 const EXPECTED_OF_READ: &str = "lines such as \"120-180\", \"120-\" or \"120\"; the last ones by tail";
 
@@ -97,7 +107,7 @@ impl Argument for ReadSpan {
     fn read(value: &Value) -> Result<ReadSpan> {
         let to_end = |first: u64| {
             let Span { first, .. } = span(first, first, value)?;
-            Ok(ReadSpan(LineRange { start: Some(first), end: None }))
+            Ok(ReadSpan(Some(LineRange { start: Some(first), end: None })))
         };
         let json: String = value.json().chars().filter(|c| !c.is_ascii_whitespace()).collect();
         if let Some(first) =
@@ -110,11 +120,12 @@ impl Argument for ReadSpan {
         if last.trim().is_empty() && !text.is_empty() {
             return to_end(number(first).ok_or_else(|| value.wrong(EXPECTED_OF_READ))?);
         }
-        let Span { first, last } = match pair(value) {
+        let span = match pair(value) {
+            _ if Line::is_empty(value) && is_zero(value) => return Ok(ReadSpan(None)),
             Some([first, last]) => span(first, last, value),
             None => of_text(value, EXPECTED_OF_READ),
         }?;
-        Ok(ReadSpan(LineRange { start: Some(first), end: Some(last) }))
+        Ok(ReadSpan(Some(LineRange { start: Some(span.first), end: Some(span.last) })))
     }
 }
 
@@ -155,7 +166,7 @@ mod tests {
             ("\"[3, 5]\"", 2, Some(4)),
         ] {
             let range = LineRange { start: Some(first), end: last };
-            assert_eq!(read(json).unwrap(), ReadSpan(range), "{json}");
+            assert_eq!(read(json).unwrap(), ReadSpan(Some(range)), "{json}");
         }
         for json in ["\"-\"", "\"a-\"", "[1,2,3]", "[5,3]", "[0,3]", "[-1,3]", "[]", "true"] {
             assert!(read(json).is_err(), "{json}");

@@ -4,7 +4,11 @@ use crate::tools::agent::span::ReadSpan;
 use crate::tools::arguments::{Argument, Line, Value, arguments, is_empty_list, is_object};
 use crate::tools::{LineBase, ParseOptions};
 use engine::{LineRange, Workspace};
-use folder::{Error, FilePath, Result, bare_paths};
+use folder::{Error, FilePath, Result, bare_paths, before_lines};
+use serde_json::json;
+
+/// Most readings of one path that ends in lines: `a:12:5` has two.
+const MAX_READINGS: usize = 3;
 
 /// Maximum number of files in one call.
 const MAX_FILES: usize = 1_000;
@@ -19,12 +23,21 @@ pub(super) struct Target {
     /// As it was sent.
     pub(super) sent: String,
     path: Result<FilePath>,
-    /// The same without lines, and the lines.
-    bare: Option<(FilePath, LineRange)>,
+    /// What stands before its lines as it is, the longest first.
+    before: Vec<Reading>,
+    /// The same without what a text has around a path.
+    bare: Option<Reading>,
     /// The paths that it holds if it is none.
     parts: Vec<Target>,
     /// Lines that stand beside the path.
     lines: Option<LineRange>,
+}
+
+/// A file, and its lines if they can be read.
+#[derive(Debug)]
+struct Reading {
+    path: FilePath,
+    lines: Result<LineRange>,
 }
 
 /// A file, and its lines.
@@ -86,7 +99,7 @@ impl Target {
         if is_object(value.json()) {
             let Ranged { path, lines, start_line, end_line } = Ranged::read(value)?;
             let range = LineRange { start: start_line.map(|line| line.0), end: end_line.map(|line| line.0) };
-            let lines = lines.map(|lines| lines.0).or((!range.is_whole()).then_some(range));
+            let lines = lines.and_then(|lines| lines.0).or((!range.is_whole()).then_some(range));
             return Ok(Target { lines, ..Target::parse(path, value.options()) });
         }
         Ok(Target::parse(value.string()?, value.options()))
@@ -94,16 +107,29 @@ impl Target {
 
     fn parse(sent: String, options: ParseOptions) -> Target {
         let path = options.path(&sent);
-        let bare = bare_paths(&sent).into_iter().find_map(|(bare, lines)| {
-            let (first, last) = lines?;
-            Some((options.path(bare).ok()?, range(first, last, options.base)))
-        });
-        Target { sent, path, bare, parts: Vec::new(), lines: None }
+        let reading = |path: &str, lines| Some(Reading { path: options.path(path).ok()?, lines });
+        let mut before: Vec<Reading> =
+            several_ranges(&sent).and_then(|(path, problem)| reading(path, problem)).into_iter().collect();
+        let (closed, is_open) = match sent.strip_suffix('-') {
+            Some(closed) if before_lines(closed).next().is_some_and(|(_, lines)| is_one(lines)) => {
+                (closed, true)
+            }
+            _ => (&*sent, false),
+        };
+        let ranges = before_lines(closed).take(MAX_READINGS).enumerate();
+        before.extend(ranges.filter_map(|(nth, (path, lines))| {
+            let lines = range(lines?, is_open && nth == 0, options.base);
+            reading(path, lines)
+        }));
+        let bare = bare_paths(&sent)
+            .into_iter()
+            .find_map(|(path, lines)| reading(path, range(lines?, false, options.base)));
+        Target { sent, path, before, bare, parts: Vec::new(), lines: None }
     }
 
     /// The paths that it may mean as one.
     fn own_paths(&self) -> impl Iterator<Item = &FilePath> {
-        self.path.iter().chain(self.bare.iter().map(|bare| &bare.0))
+        self.path.iter().chain(self.before.iter().chain(&self.bare).map(|reading| &reading.path))
     }
 
     /// The paths that it may mean.
@@ -111,18 +137,31 @@ impl Target {
         self.own_paths().chain(self.parts.iter().flat_map(Target::own_paths))
     }
 
-    /// The files that it means: that of the very name, else that without lines, else several.
+    /// The files that it means: that of the very name, else that before its lines, else several, else that without what a text has around it.
     pub(super) fn meant<'t>(&'t self, workspace: &Workspace, files: &mut Vec<Meant<'t>>) {
         let is_there = |path: &FilePath| workspace.info(path).is_ok();
         let own = Meant { sent: &self.sent, path: self.path.as_ref(), lines: self.lines, has_lines: false };
+        let before = self.before.iter().find(|reading| is_there(&reading.path));
+        let bare = || self.bare.as_ref().filter(|bare| is_there(&bare.path));
         if !switches::is_off("read-own-name") && self.path.as_ref().is_ok_and(is_there) {
             files.push(own);
+        } else if let Some(before) = before.filter(|_| !switches::is_off("read-before-lines")) {
+            files.push(before.meant(own));
         } else if self.parts.iter().any(|part| part.own_paths().any(is_there)) {
             self.parts.iter().for_each(|part| part.meant(workspace, files));
-        } else if let Some((bare, lines)) = &self.bare {
-            files.push(Meant { path: Ok(bare), lines: Some(*lines), has_lines: true, ..own });
+        } else if let Some(reading) = bare().or(self.before.last()).or(self.bare.as_ref()) {
+            files.push(reading.meant(own));
         } else {
             files.push(own);
+        }
+    }
+}
+
+impl Reading {
+    fn meant<'t>(&'t self, own: Meant<'t>) -> Meant<'t> {
+        match &self.lines {
+            Ok(lines) => Meant { path: Ok(&self.path), lines: Some(*lines), has_lines: true, ..own },
+            Err(problem) => Meant { path: Err(problem), has_lines: true, ..own },
         }
     }
 }
@@ -134,8 +173,29 @@ fn parts(text: &str, options: ParseOptions) -> Vec<Target> {
     if (2..=MAX_FILES).contains(&parts.len()) { parts } else { Vec::new() }
 }
 
-/// The lines that a path carries, as the engine counts them.
-fn range(first: u64, last: u64, base: LineBase) -> LineRange {
-    let line = |line: u64| Some(line.saturating_sub(base.first()));
-    LineRange { start: line(first), end: line(last) }
+/// The lines that a path carries, as the engine counts them. `is_open`: to the end.
+fn range((first, last): (u64, u64), is_open: bool, base: LineBase) -> Result<LineRange> {
+    let line = |line: u64| line.checked_sub(base.first()).ok_or(Error::NegativeLine);
+    Ok(LineRange { start: Some(line(first)?), end: if is_open { None } else { Some(line(last)?) } })
+}
+
+fn is_one(lines: Option<(u64, u64)>) -> bool {
+    lines.is_some_and(|(first, last)| first == last)
+}
+
+/// What stands before several ranges of lines behind a path, which are one too many, and what to send.
+fn several_ranges(sent: &str) -> Option<(&str, Result<LineRange>)> {
+    let (before, rest) = sent.split_once(',')?;
+    let (path, _) = before_lines(before).next()?;
+    let named = |range: &str| format!("{path}:{}", range.trim());
+    let rest: Vec<String> = rest.split(',').map(named).collect();
+    if rest.iter().any(|one| before_lines(one).next().is_none_or(|(of, _)| of != path)) {
+        return None;
+    }
+    let paths: Vec<String> = [before.to_owned()].into_iter().chain(rest).collect();
+    let problem = format!(
+        "'{sent}' has several ranges of lines; expected one behind a path: {}",
+        json!({ "paths": paths })
+    );
+    Some((path, Err(Error::InvalidArguments { at: "path".into(), problem })))
 }

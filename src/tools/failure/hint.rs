@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Guide;
 use crate::tools::{LineBase, command_failure, encoding_failure};
 use folder::{
-    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, bare_paths,
+    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, readings,
 };
 use text::encoding::{EncodingChoice, Likely};
 
@@ -310,9 +310,12 @@ fn with_lines(name: &str, lines: Option<(u64, u64)>, guide: Guide) -> String {
         Some(format!(" Read the lines with {reader} {lines}."))
     };
     let read = lines.and_then(call).unwrap_or_default();
-    format!(
-        "Give the path '{name}' without line numbers: start_line and end_line say which lines are read.{read}"
-    )
+    let rule = match (guide.line_reader("read_text_file"), guide.offered.has("edit")) {
+        (Some("read"), true) => "read and edit take them as lines, grep and replace take none",
+        (Some("read"), false) => "read takes them as lines, grep takes none",
+        _ => "start_line and end_line say which lines are read",
+    };
+    format!("Give the path '{name}' without line numbers: {rule}.{read}")
 }
 
 /// Names like the missing `name`, or else how to see which there are.
@@ -323,8 +326,7 @@ fn near_names(
     guide: Guide,
 ) -> Option<String> {
     if let [first, ..] = similar
-        && let Some((bare, Some(_))) =
-            bare_paths(name).into_iter().find(|(bare, _)| first.trim_end_matches('/') == *bare)
+        && let Some((bare, Some(_))) = readings(name).find(|(bare, _)| first.trim_end_matches('/') == *bare)
     {
         return Some(match first.ends_with('/') {
             true => format!("'{bare}' is a folder: give its path without line numbers."),
