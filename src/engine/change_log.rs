@@ -174,15 +174,18 @@ impl ChangeLog {
         Ok(None)
     }
 
-    /// The last change in a session that was not taken back, and takes none back itself. `None`: there is none.
-    pub fn last_of(&self, session: &str) -> io::Result<Option<ChangeNumber>> {
+    /// The last change in a session, before the change `end`, that was not taken back, and takes none back itself. `None`: there is
+    /// none.
+    pub fn last_of(&self, session: &str, end: ChangeNumber) -> io::Result<Option<ChangeNumber>> {
         let mut taken_back = HashSet::new();
         for number in self.numbers()?.into_iter().rev() {
             let Some(change) = self.read(number)? else { continue };
             let counts = !taken_back.contains(&number);
             match (change.undoes, change.undoes_whole()) {
                 (_, Some(undone)) if counts => _ = taken_back.insert(undone),
-                (None, _) if counts && change.author.session == session => return Ok(Some(number)),
+                (None, _) if counts && number < end && change.author.session == session => {
+                    return Ok(Some(number));
+                }
                 _ => {}
             }
         }

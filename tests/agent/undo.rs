@@ -148,3 +148,27 @@ fn last(server: &Stdio) -> u64 {
     let number = |id: String| id[1..].parse::<u64>().expect("a number");
     number(id(&server.ok("edit", json!({ "path": "marker", "append": "x\n" })))) - 1
 }
+
+#[test]
+fn a_change_that_was_taken_back_in_parts_is_not_the_last_one_any_more() {
+    for parts in [["d", "e"], ["e", "d"]] {
+        let folder = Folder::new();
+        put(&folder, "a", "1\n");
+        put(&folder, "d/c.txt", "1\n2\n3\n");
+        let server = serve(&folder, &[]);
+        server.ok("edit", json!({ "path": "a", "old": "1", "new": "one" }));
+        let edits = json!([{ "path": "d", "move_to": "e" }, { "path": "e/c.txt", "old": "2", "new": "two" }]);
+        let change = id(&server.ok("edit", json!({ "edits": edits })));
+        for part in parts {
+            server.tool("undo", json!({ "change": change, "path": part }));
+        }
+        assert_eq!(folder.text("d/c.txt"), "1\n2\n3\n", "{parts:?}");
+        let answer = server.ok("undo", json!({}));
+        assert!(answer.starts_with("Undone: c1."), "{parts:?}: {answer}");
+        assert_eq!(
+            (folder.text("a"), folder.text("d/c.txt")),
+            ("1\n".into(), "1\n2\n3\n".into()),
+            "{parts:?}"
+        );
+    }
+}

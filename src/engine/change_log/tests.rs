@@ -82,12 +82,12 @@ fn what_was_taken_back_and_what_was_not_is_known() {
         open.write(&Change { author, undoes, ..Change::default() }, false).unwrap();
         open.done(false, || ()).0.unwrap()
     };
-    assert_eq!(log.last_of("s").unwrap(), None);
+    assert_eq!(log.last_of("s", ChangeNumber::MAX).unwrap(), None);
     assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);
-    assert_eq!(log.last_of("s").unwrap(), Some(2));
-    assert_eq!((add("s", Some(2)), log.last_of("s").unwrap()), (4, Some(1)));
+    assert_eq!(log.last_of("s", ChangeNumber::MAX).unwrap(), Some(2));
+    assert_eq!((add("s", Some(2)), log.last_of("s", ChangeNumber::MAX).unwrap()), (4, Some(1)));
     assert_eq!(log.taken_back_by(2).unwrap(), Some(4));
-    assert_eq!((add("s", Some(4)), log.last_of("s").unwrap()), (5, Some(2)), "done again");
+    assert_eq!((add("s", Some(4)), log.last_of("s", ChangeNumber::MAX).unwrap()), (5, Some(2)), "done again");
     assert_eq!((log.taken_back_by(2).unwrap(), log.taken_back_by(4).unwrap()), (None, Some(5)));
 }
 

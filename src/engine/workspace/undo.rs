@@ -125,6 +125,17 @@ impl History<'_> {
                 let changed =
                     change.files.iter().map(|file| &file.from).chain(change.steps.iter().map(Step::place));
                 places.extend(changed.filter_map(|place| self.workspace.served_place(change, place)));
+                // A file may have had another place by then.
+                let restored: HashSet<Place> = change
+                    .files
+                    .iter()
+                    .filter_map(|file| self.workspace.served_place(change, &file.from))
+                    .collect();
+                let own = self.change.files.iter().filter_map(|file| self.place(&self.change, &file.at).ok());
+                let was_restored = |at: &Place| {
+                    self.now_before(at.clone(), *number).place.is_ok_and(|then| restored.contains(&then))
+                };
+                places.extend(own.filter(was_restored));
             }
         }
         places
@@ -213,8 +224,14 @@ impl History<'_> {
     }
 
     /// Where the entry is that was at this place after the change.
-    fn now(&self, mut place: Place) -> Now {
-        let (mut files, mut later) = (Vec::new(), self.later.iter());
+    fn now(&self, place: Place) -> Now {
+        self.now_before(place, ChangeNumber::MAX)
+    }
+
+    /// Where it was before the later change of this number.
+    fn now_before(&self, mut place: Place, end: ChangeNumber) -> Now {
+        let mut files = Vec::new();
+        let mut later = self.later.iter().take_while(|(number, _)| *number < end);
         'changes: while let Some((number, change)) = later.next() {
             let (was, known) = (place.clone(), files.len());
             let is_there =

@@ -6,7 +6,7 @@ use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{JobChange, JobError, JobNote, JobOptions, Workspace};
+use engine::{JobChange, JobDone, JobError, JobNote, JobOptions, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::Author;
 
@@ -59,17 +59,16 @@ impl Call for Undo {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
-        let number = match self.change {
+        let mut number = match self.change {
             Some(ChangeId(number)) => number,
-            None => self.last(workspace)?,
+            None => self.last(workspace, u64::MAX)?,
         };
-        // What takes back a part does not keep the rest from being taken back.
-        let (undoes, partly) = (Some(number), self.path.is_some());
-        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes, partly };
-        let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
-        let told = |change: JobChange| Told::of(change, false);
-        let job = workspace.undo(number, self.path.as_ref(), options, control, told);
-        let job = job.map_err(JobError::first)?;
+        let mut job = self.undo(number, workspace, control)?;
+        // One of which all was taken back by parts is not the last one.
+        while self.change.is_none() && job.told.is_empty() && job.recorded.is_none() && !self.dry_run {
+            let Ok(earlier) = self.last(workspace, number) else { break };
+            (number, job) = (earlier, self.undo(earlier, workspace, control)?);
+        }
         let verb = if self.dry_run { "Would undo" } else { "Undone" };
         let summary = match job.told[..] {
             [] if job.recorded.is_none() && !self.dry_run => {
@@ -84,12 +83,21 @@ impl Call for Undo {
 }
 
 impl Undo {
-    /// The last change of the session.
-    fn last(&self, workspace: &Workspace) -> Result<u64> {
+    fn undo(&self, number: u64, workspace: &Workspace, control: &Control) -> Result<JobDone<Told>> {
+        // What takes back a part does not keep the rest from being taken back.
+        let (undoes, partly) = (Some(number), self.path.is_some());
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes, partly };
+        let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
+        let told = |change: JobChange| Told::of(change, false);
+        workspace.undo(number, self.path.as_ref(), options, control, told).map_err(JobError::first)
+    }
+
+    /// The last change of the session before the change `end`.
+    fn last(&self, workspace: &Workspace, end: u64) -> Result<u64> {
         let refuse = |problem: &str| Error::InvalidArguments { at: "change".into(), problem: problem.into() };
         let log = workspace.change_log();
         let log = log.ok_or_else(|| refuse("there is no journal (--journal=off): nothing can be undone"))?;
-        let last = log.last_of(&self.author.session).map_err(|source| Error::WriteFailed { source })?;
+        let last = log.last_of(&self.author.session, end).map_err(|source| Error::WriteFailed { source })?;
         last.ok_or_else(|| {
             refuse("this session has made no change that is not undone; name an earlier one by its id, such as c17")
         })
