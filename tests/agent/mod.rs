@@ -1,5 +1,6 @@
 //! The set `agent`: jobs over many files (contract 19).
 
+mod bad_input; // wrong and unusually large calls
 mod bound; // answers within the tokens, and what the tools cost
 mod changes; // what has changed, and who changed it
 mod edit; // edits of every kind, all or none
