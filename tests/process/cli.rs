@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, command, output, run_command_to_end,
-    run_to_end,
+    Direct, Ended, Folder, Http, Mcp, Stdio, as_nobody, bare_command, command, named, output,
+    run_command_to_end, run_to_end,
 };
 
 /// Exit code 1, nothing on stdout, and one line on stderr that names `part`.
@@ -304,7 +304,7 @@ fn of_several_folders_those_that_are_missing_are_left_out_with_a_warning() {
         assert_eq!(server.ok(reader, json!({ "path": "a" })), "one\n");
         assert_eq!(server.ok(reader, json!({ "path": "b" })), "two\n");
         let listed = server.ok(lister, json!({}));
-        assert!(listed.contains(&paths[1]) && !listed.contains("missing"), "{listed}");
+        assert!(listed.contains(&named(two.path())) && !listed.contains("missing"), "{listed}");
     }
     check_refused(&run_to_end(&[&missing, &(missing.clone() + "2")]), "missing");
     let doctor = run_to_end(&[&paths[0], &missing, "--doctor"]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{SET, make, outcome, put, serve, tree};
 use crate::support::{
-    Direct, Folder, Mcp, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end,
+    Direct, Folder, Mcp, ON_WINDOWS, Stdio, as_nobody, bare_command, command, file_uri, named, run_to_end,
 };
 
 fn read(server: &dyn Mcp, path: &str) -> (bool, String) {
@@ -282,7 +282,8 @@ fn folders_without_a_flag_are_served_over_stdio_with_the_set_agent_or_the_tools_
     let texts = ["a", "b"].map(|path| outcome(&server, "read", &json!({ "path": path })));
     assert_eq!(texts, [(false, "one\n".into()), (false, "two\n".into())]);
     let tree = outcome(&server, "files", &json!({})).1;
-    let lines = [format!("{}/: a\n", paths[0]), format!("{}/: b\n", paths[1])];
+    let slash = if *ON_WINDOWS { '\\' } else { '/' };
+    let lines = [format!("{}{slash}: a\n", paths[0]), format!("{}{slash}: b\n", paths[1])];
     assert!(lines.iter().all(|line| tree.contains(line)), "{tree}");
     assert!(
         outcome(&server, "edit", &json!({ "path": "a", "old": "one", "new": "1" })).1.contains("(change c")

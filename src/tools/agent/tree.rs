@@ -360,9 +360,12 @@ impl Lines {
 
 /// The path of a folder as other tools take it, with a final slash.
 fn folder_line(start: &Start, below: &[u8]) -> String {
+    // An absolute path of Windows has its slashes.
+    let is_of_windows = |line: &str| cfg!(windows) && line.contains('\\');
     match start.line(below.strip_suffix(b"/").unwrap_or(below)) {
         line if line.is_empty() => "./".into(),
-        line if line.ends_with('/') => line,
+        line if line.ends_with('/') || is_of_windows(&line) && line.ends_with('\\') => line,
+        line if is_of_windows(&line) => line + "\\",
         line => line + "/",
     }
 }
