@@ -1,5 +1,7 @@
 //! Which encoding a text that is not UTF-8 probably has.
 
+use std::collections::HashSet;
+
 use chardetng::EncodingDetector;
 
 use super::escapes::{by_escapes, has_escapes};
@@ -14,6 +16,9 @@ const SAMPLE: usize = 64 << 10;
 
 /// Bytes of a sample that are not ASCII, without which a guess is never sure.
 const EVIDENCE: usize = 16;
+
+/// Different words of a sample that are not ASCII, without which no encoding of single bytes is sure.
+const WORDS: usize = 4;
 
 /// Bytes of a sample in which wrong bytes are looked for.
 const REPAIRED: usize = 16 << 10;
@@ -131,13 +136,14 @@ fn by_detector(sample: &[u8]) -> Option<Likely> {
     let encoding = detected(sample)?;
     // It may end inside a character, because it is a part.
     Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
-    let is_sure = has_evidence(sample) && (encoding.is_multibyte() || !has_longer(sample)) && {
-        let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
-        let middle = places[places.len() / 2];
-        let (one, other) = sample.split_at(beginning(sample, middle).len());
-        let says_so = |part: &[u8]| detected(part) == Some(encoding);
-        says_so(one) && says_so(other)
-    };
+    let is_sure =
+        has_evidence(sample) && (encoding.is_multibyte() || is_varied(sample) && !has_longer(sample)) && {
+            let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
+            let middle = places[places.len() / 2];
+            let (one, other) = sample.split_at(beginning(sample, middle).len());
+            let says_so = |part: &[u8]| detected(part) == Some(encoding);
+            says_so(one) && says_so(other)
+        };
     Some(Likely::Text { choice: EncodingChoice::Is(wide_enough(encoding, sample)), is_sure })
 }
 
@@ -176,6 +182,19 @@ fn has_longer_characters(encoding: Encoding) -> bool {
 /// Whether a text has so many bytes that are not ASCII that a guess may be sure.
 fn has_evidence(text: &[u8]) -> bool {
     text.iter().filter(|byte| !byte.is_ascii()).take(EVIDENCE).count() == EVIDENCE
+}
+
+/// Whether these bytes are of so many different words that an encoding of single bytes may be sure: a word of longer characters that
+/// stands again and again looks the same in each wrong reading.
+fn is_varied(text: &[u8]) -> bool {
+    let is_between = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    let (mut words, mut bytes) = (HashSet::new(), 0);
+    text.split(is_between).filter(|word| !word.is_ascii()).any(|word| {
+        if words.insert(word) {
+            bytes += word.iter().filter(|byte| !byte.is_ascii()).count();
+        }
+        words.len() >= WORDS || bytes >= 2 * EVIDENCE
+    })
 }
 
 pub(super) fn detected(sample: &[u8]) -> Option<Encoding> {

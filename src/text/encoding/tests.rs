@@ -329,6 +329,21 @@ fn no_encoding_of_single_bytes_is_sure_for_lines_of_longer_characters() {
     }
 }
 
+#[test]
+fn a_word_of_longer_characters_that_stands_again_and_again_makes_no_encoding_of_single_bytes_sure() {
+    let texts = [("x = \"な要素があり\"\n", Encoding::ShiftJis), ("x = \"共有\"\n", Encoding::Big5)];
+    for (line, encoding) in texts {
+        for repeat in [2, 9, 40] {
+            let mut bytes = Vec::new();
+            encoding.encode(&line.repeat(repeat), &mut bytes).unwrap();
+            let found = likely(&bytes, &bytes).and_then(Likely::encoding);
+            let is_wrong =
+                found.is_some_and(|(found, source)| !found.is_multibyte() && source == EncodingSource::Guess);
+            assert!(!is_wrong, "{line} {repeat}: {found:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn lines_are_counted_in_bytes_as_in_the_text(
