@@ -10,6 +10,7 @@
 
 mod blanks;
 mod indentation;
+mod levels;
 mod plan;
 #[cfg(test)]
 mod tests;

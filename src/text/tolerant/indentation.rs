@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
+use super::levels::{continuations, may_open_level};
 
 /// The longest unit of a level that is looked for in a text.
 const MAX_UNIT: usize = 16;
@@ -59,7 +60,7 @@ struct ByLevel<'t> {
     unit: Option<Unit<'t>>,
 }
 
-/// The blanks of one level, as they were sent and in the file. Equal ones map blanks of any kind and number.
+/// The blanks of one level, as they were sent and in the file. Equal ones map any number of blanks of their kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Unit<'t>(&'t [u8], &'t [u8]);
 
@@ -159,9 +160,12 @@ impl<'t> ByLevel<'t> {
             (_, Some(unit)) if !fits(&unit) => return None,
             (Some(_), Some(_)) if has_items => return None,
             (Some(_), _) => None,
-            (None, unit) => unit.filter(|_| !has_lists),
+            // Equal blanks may be those of aligned lines, which tell nothing of a level.
+            (None, unit) => unit.filter(|unit| !has_lists && !unit.is_same()),
         };
-        Some(ByLevel { pairs, unit })
+        let is_known = |line: &Line| pairs.iter().any(|(sent, _)| *sent == line.head);
+        let goes_on = || continuations(&block.new).any(|line| !is_known(line));
+        Some(ByLevel { unit: unit.filter(|unit| unit.is_same() || !goes_on()), pairs })
     }
 
     fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {
@@ -215,7 +219,8 @@ impl Unit<'_> {
     fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {
         let Unit(unit, found) = *self;
         if self.is_same() {
-            return Some(sent.to_vec());
+            // Aligned lines keep their blanks, but no tab goes below blanks that are spaces.
+            return sent.iter().all(|blank| unit.contains(blank)).then(|| sent.to_vec());
         }
         let levels = repeats(sent, unit)?;
         (levels.checked_mul(found.len())? <= most).then(|| found.repeat(levels))
@@ -236,7 +241,7 @@ fn repeats(text: &[u8], unit: &[u8]) -> Option<usize> {
     (is_whole && text.chunks(unit.len()).all(|part| part == unit)).then(|| text.len() / unit.len())
 }
 
-/// What each line is indented deeper than the one above it, where it is.
+/// What each line is indented deeper than the one above it, where that may be a level.
 fn steps<'t>(lines: impl Iterator<Item = Line<'t>>) -> impl Iterator<Item = &'t [u8]> {
     steps_below(lines, |_| true)
 }
@@ -248,7 +253,7 @@ fn steps_below<'t>(
 ) -> impl Iterator<Item = &'t [u8]> {
     let mut above: Option<Line> = None;
     lines.filter(|line| !line.is_blank()).filter_map(move |line| {
-        let above = above.replace(line).filter(&counts)?;
+        let above = above.replace(line).filter(|above| may_open_level(above.core) && counts(above))?;
         let step = line.head.strip_prefix(above.head)?.get(item_mark(&above)..)?;
         (!step.is_empty() && step.len() <= MAX_UNIT).then_some(step)
     })

@@ -69,6 +69,13 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
         ),
         // The unit of a level is that of the texts, where the old text has one level only.
         (PYTHON, "\tif x:", "\tif x:\n\t\tc()", "def f():\n    a() \n    if x:\n        c()\n        b()\n"),
+        // A bracket in a comment is not open.
+        (
+            PYTHON,
+            "\tif x:",
+            "\tif y:  # (as it was\n\t\tc()\n\tif x:",
+            "def f():\n    a() \n    if y:  # (as it was\n        c()\n    if x:\n        b()\n",
+        ),
         // The old text begins behind the blanks of its line.
         (
             "class A:\n    def f():\n        a() \n    x = 1\n",
@@ -136,6 +143,14 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
         ("x:\n  a: 1\n  b: 2\n", "    a: 1\n    b: 2", "  a: 1"),
         ("def f():\n    a()\n    b()\n", "a()\nb()", "    a()\n    b()\nc()"),
         ("def f():\n  if x:\n    b()\n", "if x:\n  b()", "  if x:\n    b()\n  c()"),
+        // What is aligned below an open bracket, or goes on with a value, tells nothing of a level.
+        (
+            "if y:\n    x = g(a,\n          b)\n    if z:\n        h()\n",
+            "\tx = g(a,\n\t      b)\n\tif z:",
+            "\tx = g(a,\n\t      b)\n\tif z:\n\t\tk()",
+        ),
+        ("a: q\nf: x\n   y\n", "  a: q\n  f: x", "  d:\n    a: q\n    f: x"),
+        ("x = g(a,\n      b)\ny = 1\n", "  y = 1", "  if z:\n    y = 1"),
         // Only blank lines.
         ("x\n\ny", "  ", "z"),
     ] {

@@ -22,6 +22,8 @@ enum Indent {
     Level,
     /// Below the mark of a list item.
     Mark,
+    /// Below the character behind an open bracket.
+    Aligned,
 }
 
 /// Choices, which end in zeros.
@@ -45,7 +47,14 @@ impl Tape<'_> {
             self.1 += 1;
             let core = format!("{}k{}:", if is_item { "- " } else { "" }, self.1);
             let tails = [self.tail(), self.tail(), ""];
-            out.push(Row { indents: own.to_vec(), core, tails: [tails[0], tails[1], tails[1]] });
+            let tails = [tails[0], tails[1], tails[1]];
+            if !lists && self.below(8) == 1 {
+                let call = |indents, core| Row { indents, core, tails };
+                out.push(call(own.to_vec(), format!("k{} = f(a,", self.1)));
+                out.push(call([own, &[Indent::Aligned]].concat(), format!("b{})", self.1)));
+                continue;
+            }
+            out.push(Row { indents: own.to_vec(), core, tails });
             if room == 0 {
                 continue;
             }
@@ -82,7 +91,8 @@ impl Tape<'_> {
                     new.push(row.clone());
                     at += 1;
                 }
-                2 if !lists => {
+                // Nothing begins between the lines of a call.
+                2 if !lists && key.last() != Some(&Indent::Aligned) => {
                     self.1 += 1;
                     let core = format!("if{}:", self.1);
                     new.push(Row { indents: key.clone(), core, tails: ["", "", self.tail()] });
@@ -119,7 +129,11 @@ impl Tape<'_> {
 fn blanks(indents: &[Indent], unit: &str, more: isize) -> Option<String> {
     let shift = if more < 0 { -more as usize } else { 0 };
     let rest = indents.get(shift..).filter(|_| indents[..shift].iter().all(|&one| one == Indent::Level))?;
-    let own = rest.iter().map(|indent| if *indent == Indent::Level { unit } else { "  " });
+    let own = rest.iter().map(|indent| match indent {
+        Indent::Level => unit,
+        Indent::Mark => "  ",
+        Indent::Aligned => "       ",
+    });
     Some(std::iter::repeat_n(unit, more.max(0) as usize).chain(own).collect())
 }
 
