@@ -274,7 +274,8 @@ impl Drop for HeldTurns<'_> {
 }
 
 impl StreamObserver for Task {
-    fn content_changed(&self) {
+    fn content_changed(&self) -> Vec<u8> {
         log::report(&self.call.changed_report(), self.received.at.elapsed());
+        self.call.changed_end()
     }
 }

@@ -3,6 +3,7 @@
 //! If a file changes while its excerpt is sent, the answer ends with an error or is cut: an incomplete answer
 //! never looks complete (contract 8). Knows nothing of the content; no I/O.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -18,16 +19,17 @@ pub const BLOCK: usize = 64 * 1024;
 /// What follows an excerpt if the file has changed.
 #[derive(Debug)]
 pub enum OnMismatch {
-    /// These bytes, which report the change.
-    Say(Vec<u8>),
+    /// This end of the excerpt's item, and what the observer says of it: made only then, because it is rare.
+    Say(Cow<'static, str>),
     /// Nothing: the stream must be cut.
     Cut,
 }
 
 /// Is notified if a file changes while its excerpt is pulled.
 pub trait StreamObserver: Send + Sync {
-    /// The file has changed: the bytes that were pulled are not its content.
-    fn content_changed(&self);
+    /// The file has changed: the bytes that were pulled are not its content. Returns what tells the client so, behind the
+    /// item, up to the end of the message.
+    fn content_changed(&self) -> Vec<u8>;
 }
 
 /// By its name alone: otherwise each type behind it would bring all its texts for programmers into the binary.
@@ -109,8 +111,8 @@ impl Answer {
         Answer { report: Some(Box::new(report)), ..self }
     }
 
-    /// `head`, the excerpt inside a JSON string, and `then`. If the file has changed, `otherwise` replaces
-    /// `then`, and `observer` is notified.
+    /// `head`, the excerpt inside a JSON string, and `then`. If the file has changed, `observer` is notified,
+    /// and `otherwise` says what replaces `then`.
     pub fn streamed(
         head: Vec<u8>,
         excerpt: Excerpt,
@@ -272,13 +274,13 @@ impl Streamed {
         let true_to_the_end = !broken
             && self.encoder.finish().is_ok()
             && (switches::is_off("answer-true") || self.excerpt.unchanged());
-        if !true_to_the_end {
-            self.observer.content_changed();
+        if true_to_the_end {
+            return (ready, Some(Some(std::mem::take(&mut self.then))));
         }
-        let ending = match (true_to_the_end, &mut self.otherwise) {
-            (true, _) => Some(std::mem::take(&mut self.then)),
-            (false, OnMismatch::Say(bytes)) => Some(std::mem::take(bytes)),
-            (false, OnMismatch::Cut) => None,
+        let said = self.observer.content_changed();
+        let ending = match &self.otherwise {
+            OnMismatch::Say(item_end) => Some([item_end.as_bytes(), &said].concat()),
+            OnMismatch::Cut => None,
         };
         (ready, Some(ending))
     }

@@ -1,5 +1,6 @@
 //! Writes the answer to a call, in the form of the interface that received the call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -200,17 +201,13 @@ impl CallContext {
                 Answer::ready(status, head)
             }
             Some(excerpt) => {
-                let item_end = reply.media.as_ref().map_or(r#""}"#, |media| &media.after);
-                let mut otherwise = [item_end, r#",{"type":"text","text":""#].concat().into_bytes();
-                escape_str(&self.words(&self.changed()).text(), &mut otherwise);
-                otherwise.extend_from_slice(br#""}],"isError":true"#);
-                otherwise.extend_from_slice(close);
                 let encoding = match reply.keeps_breaks {
                     _ if reply.media.is_some() => Encoding::Base64,
                     true => Encoding::Text(Breaks::Kept),
                     false => Encoding::Text(Breaks::AsLf),
                 };
-                Answer::streamed(head, excerpt, encoding, then, OnMismatch::Say(otherwise), observer)
+                let item_end = reply.media.map_or(Cow::Borrowed(r#""}"#), |media| media.after.into());
+                Answer::streamed(head, excerpt, encoding, then, OnMismatch::Say(item_end), observer)
             }
         }
     }
@@ -256,6 +253,15 @@ impl CallContext {
     /// The error of a call whose file changed while it was read.
     pub(super) fn changed(&self) -> Error {
         Error::Changed { name: self.target().unwrap_or_default().into() }
+    }
+
+    /// What follows an excerpt's item in a tool result if the file has changed: an item that says so, and the end.
+    pub(super) fn changed_end(&self) -> Vec<u8> {
+        let mut end = br#",{"type":"text","text":""#.to_vec();
+        escape_str(&self.words(&self.changed()).text(), &mut end);
+        end.extend_from_slice(br#""}],"isError":true"#);
+        end.extend_from_slice(self.result_frame("").1);
+        end
     }
 
     pub(super) fn words(&self, error: &Error) -> ErrorText {

@@ -180,4 +180,9 @@ impl PendingCall {
     pub fn changed_report(&self) -> Report {
         self.context.report(&self.context.changed())
     }
+
+    /// The end of a streamed answer that failed so.
+    pub fn changed_end(&self) -> Vec<u8> {
+        self.context.changed_end()
+    }
 }
