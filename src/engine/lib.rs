@@ -46,6 +46,7 @@ mod command;
 mod doctor;
 mod filter_cache;
 mod filter_store;
+mod last_opened;
 mod list;
 mod name_table;
 mod stamp_cache;

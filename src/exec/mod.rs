@@ -127,6 +127,17 @@ impl Executor {
         self.workspace.requests_arrived();
     }
 
+    /// Says that the requests of a client follow that arrived together: a file that several of them read may stay open until
+    /// [`Executor::requests_handled`].
+    pub fn requests_follow(&self) {
+        self.workspace.keep_open();
+    }
+
+    /// Says that these requests are answered, or that the next one has to wait.
+    pub fn requests_handled(&self) {
+        self.workspace.close_kept();
+    }
+
     /// An executor for calls on `workspace`. [`configure`] has set up `runtime`. An error if no thread can be started.
     pub fn new(limits: Limits, workspace: Arc<Workspace>, runtime: Handle) -> io::Result<Arc<Executor>> {
         let for_short = limits.search_memory / FOR_SHORT;

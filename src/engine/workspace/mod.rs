@@ -13,6 +13,7 @@ use crate::change_log::ChangeLog;
 use crate::command::Commands;
 use crate::filter_cache::FilterCache;
 use crate::filter_store::FilterStore;
+use crate::last_opened::LastOpened;
 use folder::fs::atomic::Durability;
 use folder::fs::leftovers::Cleared;
 use folder::fs::lock::Locks;
@@ -172,6 +173,7 @@ pub struct Workspace {
     options: WorkspaceOptions,
     umask: Mode,
     cache: IndexCache,
+    last_opened: LastOpened,
     locks: Locks,
     mounts: MountSafety,
     /// What is doubtful about the folders' file systems.
@@ -262,6 +264,7 @@ impl Workspace {
             options,
             umask,
             cache: IndexCache::new(CACHE_BYTES),
+            last_opened: LastOpened::default(),
             locks: Locks::default(),
             mounts,
             doubts,
@@ -320,6 +323,16 @@ impl Workspace {
     /// Says that requests have arrived: what they read is in the folders that the paths lead to now.
     pub fn requests_arrived(&self) {
         self.folders.roots().iter().for_each(Root::requests_arrived);
+    }
+
+    /// From now on the file of the last small read stays open for the next one.
+    pub fn keep_open(&self) {
+        self.last_opened.begin();
+    }
+
+    /// Closes that file. No other stays open.
+    pub fn close_kept(&self) {
+        self.last_opened.end();
     }
 
     /// Whether the path `folder` leads to the first folder.

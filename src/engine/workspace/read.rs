@@ -136,8 +136,15 @@ impl Workspace {
             return None;
         }
         let system = found.folder.file_system(stamp.dev)?;
+        if let Some(open) = self.last_opened.get(&stamp) {
+            return self.excerpt(open, path.sent(), part, Effort::AtOnce(system)).transpose();
+        }
         let file = Arc::new(found.place.open_as_found()?);
-        self.excerpt(file, path.sent(), part, Effort::AtOnce(system)).transpose()
+        let excerpt = self.excerpt(file.clone(), path.sent(), part, Effort::AtOnce(system)).transpose()?;
+        if excerpt.is_ok() {
+            self.last_opened.put(file);
+        }
+        Some(excerpt)
     }
 
     /// Reads a part of an open file. `None` if the file changed meanwhile, or if it needs more than `effort`.

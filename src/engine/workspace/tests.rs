@@ -194,12 +194,22 @@ fn a_read_after_an_edit_finds_the_index_that_the_edit_made() {
 
 #[test]
 fn a_read_at_once_shows_the_file_that_has_the_name_now() {
+    shows_the_file_that_has_the_name_now(|_| {});
+}
+
+#[test]
+fn a_read_at_once_shows_it_also_while_the_file_of_the_last_read_stays_open() {
+    shows_the_file_that_has_the_name_now(Workspace::keep_open);
+}
+
+fn shows_the_file_that_has_the_name_now(prepare: fn(&Workspace)) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     std::fs::write(&path, "old\n").unwrap();
     let stamp = || FileStamp::of(&sys::fs::stat(&path).unwrap());
     let until_rested = || while stamp().is_racy(std::time::SystemTime::now()) {};
     let workspace = open(dir.path());
+    prepare(&workspace);
     let name = workspace.parse_path("a").unwrap();
     let read = || workspace.read(&name, LineRange::default(), &control()).unwrap().bytes().to_vec();
     let read_at_once = || workspace.read_at_once(&name, LineRange::default());

@@ -168,7 +168,9 @@ impl Connection {
                 }
                 ReadResult::Bytes(len) => {
                     self.executor.requests_arrived();
+                    self.executor.requests_follow();
                     lines.feed(&buffer[..len], |line| self.line(line));
+                    self.executor.requests_handled();
                 }
             }
             self.output.flush();
@@ -259,8 +261,9 @@ impl Connection {
     fn wait_for_room(&self) {
         let in_progress = self.executor.in_progress();
         if !switches::is_off("stdio-room") && in_progress.count() >= self.max_in_flight {
-            // Answers that are ready must not wait for those calls.
+            // Answers that are ready must not wait for those calls, and no file stays open for them.
             self.output.flush();
+            self.executor.requests_handled();
             self.runtime.block_on(in_progress.below(self.max_in_flight));
         }
     }
