@@ -58,11 +58,14 @@ pub mod fs {
     #[cfg(target_os = "linux")]
     pub use super::linux::acl::{access_acl, default_acl, is_access_acl, set_access_acl};
     #[cfg(target_os = "linux")]
-    pub use super::linux::{fs::open_on_device, mounts::mounts_below};
+    pub use super::linux::{
+        fs::open_on_device,
+        mounts::{mounts, mounts_below},
+    };
     #[cfg(not(target_os = "linux"))]
     pub use super::no_acl::{access_acl, default_acl, is_access_acl, set_access_acl};
     #[cfg(not(target_os = "linux"))]
-    pub use super::no_inner_mounts::{mounts_below, open_on_device};
+    pub use super::no_inner_mounts::{mounts, mounts_below, open_on_device};
     #[cfg(unix)]
     pub use super::system::fs::{
         ONLY_PASS, Stat, accessat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync,

@@ -4,11 +4,14 @@
 //! again. So that those calls do not take the threads of all others, calls that come later are refused while a probe waits.
 //! Knows no calls.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use super::file_system::is_local_mount;
+use sys::fs::Mount;
 
 /// Time between two probes, and the time after which one that waits counts as unanswered.
 const SECOND: Duration = Duration::from_secs(1);
@@ -34,6 +37,9 @@ struct State {
 
 /// Whether the folder at `path` answers, if only with an error, within [`LONGEST_START`]. If not, a thread goes on waiting.
 pub fn answers(path: &Path) -> bool {
+    if stays_local(path, &sys::fs::mounts()) {
+        return true;
+    }
     let (end, path, waiter) = (Instant::now() + LONGEST_START, path.to_owned(), thread::current());
     let has_answered = Arc::new(AtomicBool::new(false));
     let answered = has_answered.clone();
@@ -51,6 +57,20 @@ pub fn answers(path: &Path) -> bool {
         thread::park_timeout(left);
     }
     true
+}
+
+/// Whether, by these mounts, only file systems of this machine are asked on the way to `path`. False if a link is on it. Asks no other.
+fn stays_local(path: &Path, mounts: &[(PathBuf, Mount)]) -> bool {
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let is_of_others = |at: &Path| {
+        // Behind a path of autofs, any file system may come.
+        mounts.iter().any(|(on, mount)| on == at && (mount.kind == "autofs" || !is_local_mount(mount)))
+    };
+    let mut way: Vec<&Path> = path.ancestors().collect();
+    way.reverse();
+    !mounts.is_empty()
+        && path.components().all(|part| part != Component::ParentDir)
+        && way.into_iter().all(|at| !is_of_others(at) && at.read_link().is_err())
 }
 
 /// Whether a thread could be started.
@@ -110,6 +130,32 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_thread_asks_for_a_folder_unless_all_on_the_way_to_it_is_local() {
+        let mounts = |rows: &[(&str, &str)]| -> Vec<(PathBuf, Mount)> {
+            let mount =
+                |kind: &str| Mount { kind: kind.into(), source: String::new(), options: String::new() };
+            rows.iter().map(|(at, kind)| (at.into(), mount(kind))).collect()
+        };
+        let local = mounts(&[("/", "ext4"), ("/tmp", "tmpfs"), ("/elsewhere", "nfs4")]);
+        assert!(stays_local(Path::new("/none/a"), &local) && stays_local(Path::new("/elsewhere2/a"), &local));
+        for path in ["/elsewhere", "/elsewhere/a", "/none/../elsewhere/a", "/none/.."] {
+            assert!(!stays_local(Path::new(path), &local), "{path}");
+        }
+        for root in ["nfs4", "fuse.sshfs", "autofs"] {
+            assert!(!stays_local(Path::new("/none/a"), &mounts(&[("/", root)])), "{root}");
+        }
+        assert!(!stays_local(Path::new("/none/a"), &[]), "of unknown mounts");
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().canonicalize().unwrap().join("link");
+        sys::testing::symlink("/none", &link).unwrap();
+        assert!(
+            !stays_local(&link, &local) && !stays_local(&link.join("a"), &local),
+            "a link may lead anywhere"
+        );
+    }
 
     #[test]
     fn a_folder_is_silent_while_a_probe_waits_and_gone_if_one_fails() {

@@ -1,12 +1,16 @@
 //! Mounted file systems, as /proc/self/mountinfo lists them: statfs(2) names all those in user space alike.
 
 use std::fs;
+use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags};
 
 use crate::fs::Mount;
+
+/// Room for the list of mounts, in bytes.
+const ROOM: usize = 16 * 1024;
 
 /// Whether a mount tells all its options, and has those of mount(8) on Linux.
 pub const TELLS_OPTIONS: bool = true;
@@ -24,13 +28,21 @@ pub fn mount_of(file: impl AsFd) -> Option<Mount> {
     find(&list()?, number, (found.stx_dev_major, found.stx_dev_minor))
 }
 
+/// All mounts, and where they are. None if the system does not say.
+pub fn mounts() -> Vec<(PathBuf, Mount)> {
+    chosen(&list().unwrap_or_default(), |_| true)
+}
+
 /// The mounts below the folder at `path`, which is canonical, and where they are. None if the system does not say.
 pub fn mounts_below(path: &Path) -> Vec<(PathBuf, Mount)> {
     below(&list().unwrap_or_default(), path)
 }
 
 fn list() -> Option<String> {
-    Some(String::from_utf8_lossy(&fs::read("/proc/self/mountinfo").ok()?).into_owned())
+    // The file does not tell its size: with room for most lists, it is read at once.
+    let mut list = Vec::with_capacity(ROOM);
+    fs::File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut list)).ok()?;
+    Some(String::from_utf8_lossy(&list).into_owned())
 }
 
 /// A line of the list.
@@ -76,9 +88,15 @@ fn find(list: &str, number: Option<u64>, device: (u32, u32)) -> Option<Mount> {
 }
 
 fn below(list: &str, path: &Path) -> Vec<(PathBuf, Mount)> {
-    let at = |line: Line| (PathBuf::from(unescaped(line.at)), line.mount());
-    let is_below = |(at, _): &(PathBuf, Mount)| at != path && at.starts_with(path);
-    list.lines().filter_map(Line::parse).map(at).filter(is_below).collect()
+    chosen(list, |at| at != path && at.starts_with(path))
+}
+
+fn chosen(list: &str, is_wanted: impl Fn(&Path) -> bool) -> Vec<(PathBuf, Mount)> {
+    let wanted = |line: Line| {
+        let at = PathBuf::from(unescaped(line.at));
+        is_wanted(&at).then(|| (at, line.mount()))
+    };
+    list.lines().filter_map(Line::parse).filter_map(wanted).collect()
 }
 
 /// A field whose blanks and the like are octal numbers behind a backslash.
