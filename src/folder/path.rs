@@ -342,6 +342,12 @@ pub(crate) fn is_git(component: &[u8]) -> bool {
 /// Whether a component of a path is `name`, which has no capitals, or one that some file system takes for it: in any case, with characters
 /// that do not count, with dots and blanks at its end, or as a stream of it.
 pub(crate) fn is_taken_for(component: &[u8], name: &str) -> bool {
+    // Most names begin with another letter. Characters that do not count are not ASCII.
+    let begins_otherwise =
+        |first: &u8| first.is_ascii() && Some(&first.to_ascii_lowercase()) != name.as_bytes().first();
+    if component.first().is_some_and(begins_otherwise) {
+        return false;
+    }
     let Ok(text) = str::from_utf8(component) else { return false };
     let mut letters = text
         .chars()

@@ -120,7 +120,7 @@ impl<'e> Search<'e> {
         let mut tried = Vec::with_capacity(wishes.len());
         for ((text, occurrences), mut stretches) in wishes.iter().zip(all) {
             // A stretch that other edits of the call share probably occurs often.
-            stretches.sort_by_key(|at| (at.len() < SHORT, shared[&text[at.clone()]]));
+            stretches.sort_by_cached_key(|at| (at.len() < SHORT, shared[&text[at.clone()]]));
             let long = stretches.iter().filter(|at| SHORT <= at.len()).count();
             stretches.truncate(TRIED.min(long.max(1)));
             let numbered = stretches.into_iter().map(|at| {
