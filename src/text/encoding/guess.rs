@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use chardetng::EncodingDetector;
 
 use super::escapes::{by_escapes, has_escapes};
+use super::rivals::{is_told_by_characters, may_be_longer};
 use super::{DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::file_kind::{FileKind, kind_of};
 
@@ -136,14 +137,13 @@ fn by_detector(sample: &[u8]) -> Option<Likely> {
     let encoding = detected(sample)?;
     // It may end inside a character, because it is a part.
     Decoder::new(encoding).push(sample, &mut String::new()).ok()?;
-    let is_sure =
-        has_evidence(sample) && (encoding.is_multibyte() || is_varied(sample) && !has_longer(sample)) && {
-            let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
-            let middle = places[places.len() / 2];
-            let (one, other) = sample.split_at(beginning(sample, middle).len());
-            let says_so = |part: &[u8]| detected(part) == Some(encoding);
-            says_so(one) && says_so(other)
-        };
+    let is_sure = has_evidence(sample) && is_alone(encoding, sample) && {
+        let places: Vec<usize> = (0..sample.len()).filter(|at| !sample[*at].is_ascii()).collect();
+        let middle = places[places.len() / 2];
+        let (one, other) = sample.split_at(beginning(sample, middle).len());
+        let says_so = |part: &[u8]| detected(part) == Some(encoding);
+        says_so(one) && says_so(other)
+    };
     Some(Likely::Text { choice: EncodingChoice::Is(wide_enough(encoding, sample)), is_sure })
 }
 
@@ -182,6 +182,14 @@ fn has_longer_characters(encoding: Encoding) -> bool {
 /// Whether a text has so many bytes that are not ASCII that a guess may be sure.
 fn has_evidence(text: &[u8]) -> bool {
     text.iter().filter(|byte| !byte.is_ascii()).take(EVIDENCE).count() == EVIDENCE
+}
+
+/// Whether a sample in an encoding is probably no text in one of the others whose characters take several bytes.
+fn is_alone(encoding: Encoding, sample: &[u8]) -> bool {
+    match encoding.is_multibyte() {
+        true => is_told_by_characters(encoding, sample),
+        false => is_varied(sample) && !may_be_longer(sample) && !has_longer(sample),
+    }
 }
 
 /// Whether these bytes are of so many different words that an encoding of single bytes may be sure: a word of longer characters that

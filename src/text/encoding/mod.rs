@@ -13,6 +13,7 @@ mod guess;
 mod lossy;
 mod names;
 mod readings;
+mod rivals;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use super::*;
 use self::python::Python;
 
 mod python;
+mod repeated;
 mod samples;
 
 /// Decodes in blocks whose lengths repeat `cuts`.

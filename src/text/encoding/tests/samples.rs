@@ -3,7 +3,7 @@
 use super::*;
 
 /// A language: its encodings, and sentences.
-const LANGUAGES: [(&[&str], &str); 22] = [
+pub(super) const LANGUAGES: [(&[&str], &str); 22] = [
     (
         &["windows-1251", "koi8-r", "ibm866", "iso-8859-5"],
         "Утром мы вышли из дома и направились к реке, где уже собрались рыбаки. Погода стояла тихая, только над лесом \
