@@ -97,6 +97,65 @@ pub fn without_blanks(path: &str) -> Option<String> {
     (plain != path && !plain.trim_matches('/').is_empty()).then_some(plain)
 }
 
+/// Whether a new name at the end of a path, or of a folder in it, is a slip: one with an encoded slash, or a word in angle brackets that
+/// stands for another.
+pub fn is_slip(name: &str) -> bool {
+    has_encoded_slash(name) || has_place_for_word(name)
+}
+
+/// The path that a path with such a name, or with lines behind the name of a file with an extension, is to be. `Some(None)`: any other.
+pub fn without_slip(path: &str) -> Option<Option<String>> {
+    if has_encoded_slash(path) {
+        return Some(decoded(path));
+    }
+    let is_path = |plain: &String| has_extension(plain) && !has_place_for_word(plain);
+    if path.split('/').any(has_place_for_word) {
+        return Some(unquoted(path).filter(is_path));
+    }
+    let (before, _) = before_lines(path).last()?;
+    has_extension(before).then(|| Some(before.to_owned()))
+}
+
+fn has_encoded_slash(name: &str) -> bool {
+    name.as_bytes()
+        .windows(3)
+        .any(|part| part.eq_ignore_ascii_case(b"%2f") || part.eq_ignore_ascii_case(b"%5c"))
+}
+
+/// Whether a name has a word in small letters in angle brackets. A type such as `Vec<T>` is none.
+fn has_place_for_word(name: &str) -> bool {
+    let is_usual = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || " -_.:".contains(c);
+    let is_word =
+        |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(is_usual);
+    name.split('<').skip(1).any(|part| part.split_once('>').is_some_and(|(word, _)| is_word(word)))
+}
+
+/// A path without percent signs before hexadecimal digits, and with `/` between its names.
+fn decoded(path: &str) -> Option<String> {
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let (bytes, mut out, mut at) = (path.as_bytes(), Vec::new(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).ok().map(|path| path.replace('\\', "/"))
+}
+
+/// Whether a path ends in a name with an extension that has a letter.
+fn has_extension(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let extension = name.trim_start_matches('.').rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| extension.contains(|c: char| c.is_ascii_alphabetic()))
+}
+
 /// Whether a name begins with a mark of a text that no usual name begins with: a quote, a star, or a bracket that is not closed in it.
 pub fn begins_with_mark(name: &str) -> bool {
     let mut chars = name.chars();
@@ -280,6 +339,27 @@ mod tests {
             ("@m", false),
         ] {
             assert_eq!(begins_with_mark(name), is_mark, "{name}");
+        }
+        for (path, meant) in [
+            ("src/new.py:12", Some(Some("src/new.py"))),
+            ("new.py:12-14", Some(Some("new.py"))),
+            ("new.py:12:3", Some(Some("new.py"))),
+            ("new.py#L2-L4", Some(Some("new.py"))),
+            ("<path>", Some(None)),
+            ("<path/to/file>", None),
+            ("src/<name>.py", Some(None)),
+            ("src/test_<file_name>.py", Some(None)),
+            ("<new.py>", Some(Some("new.py"))),
+            ("src%2Fn.py", Some(Some("src/n.py"))),
+            ("a%20b%2fn.py", Some(Some("a b/n.py"))),
+            (r"src%5Cn.py", Some(Some("src/n.py"))),
+            ("src/Vec<T>.rs", None),
+            ("none:12", None),
+            ("log 1.5:30", None),
+            ("a%20b.py", None),
+            ("100%.txt", None),
+        ] {
+            assert_eq!(without_slip(path), meant.map(|meant| meant.map(str::to_owned)), "{path}");
         }
         assert_eq!(plain("/home/me/a"), ("home/me/a".into(), true));
         for (path, expected) in

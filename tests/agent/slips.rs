@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{edit, refused, serve};
-use crate::support::{Folder, Mcp};
+use crate::support::{Folder, Mcp, Stdio};
 use crate::trees::put;
 
 fn bytes(folder: &Folder, path: &str) -> Vec<u8> {
@@ -206,4 +206,36 @@ fn a_mark_of_utf_16_decides_where_no_encoding_is_given() {
     put(&folder, "u.txt", b"a\0b\n");
     let none = refused(&server, &folder, json!([{ "path": "u.txt", "old": "a", "new": "2" }]));
     assert!(none.contains("not a text file"), "{none}");
+}
+
+#[test]
+fn a_path_with_a_line_a_placeholder_or_an_encoded_slash_makes_no_file_and_the_right_one_is_named() {
+    let folder = Folder::new();
+    folder.write("a.py", "one\n");
+    let server = Stdio::start(&folder, &["--tools=agent,text.edit_file,text.write_file"]).ready();
+    let before = folder.names();
+    for (path, meant) in [
+        ("src/new.py:12", "'src/new.py'"),
+        ("new.py:12-14", "'new.py'"),
+        ("new.py:12:3", "'new.py'"),
+        ("<path>", "such as 'src/main.rs'"),
+        ("<path/to/file>", "such as 'src/main.rs'"),
+        ("src%2Fn.py", "'src/n.py'"),
+    ] {
+        let added = format!("*** Begin Patch\n*** Add File: {path}\n+one\n*** End Patch\n");
+        for (tool, arguments) in [
+            ("edit", json!({ "path": path, "content": "x" })),
+            ("edit", json!({ "path": path, "append": "x" })),
+            ("edit", json!({ "path": "a.py", "move_to": path })),
+            ("edit", json!({ "path": "a.py", "copy_to": path })),
+            ("edit", json!({ "patch": added })),
+            ("edit_file", json!({ "filename": path, "content": "x" })),
+            ("edit_file", json!({ "filename": path, "new_text": "x" })),
+            ("write_file", json!({ "filename": path, "content": "x" })),
+        ] {
+            let result = server.tool(tool, arguments.clone());
+            assert!(result.is_error && result.text.contains(meant), "{tool} {arguments}: {}", result.text);
+            assert_eq!(folder.names(), before, "{tool} {arguments}");
+        }
+    }
 }

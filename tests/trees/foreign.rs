@@ -55,6 +55,16 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
             ("~/project/src/a.rs", "'src/a.rs'"),
             ("~", "such as 'src/main.rs'"),
             ("$HOME/none/none.txt", "such as 'src/main.rs'"),
+            ("src/new.py:12", "'src/new.py'"),
+            ("src/new.py:12-14", "'src/new.py'"),
+            ("new.py:12:3", "'new.py'"),
+            ("none/new.py#L12", "'none/new.py'"),
+            ("<path>", "such as 'src/main.rs'"),
+            ("<path/to/file>", "such as 'src/main.rs'"),
+            ("src/<name>.py", "such as 'src/main.rs'"),
+            ("<new.py>", "'new.py'"),
+            ("src%2Fn.py", "'src/n.py'"),
+            ("none%2fn.py", "'none/n.py'"),
         ] {
             for (tool, arguments) in writes(path) {
                 let (is_error, text) = outcome(server, tool, &arguments);
@@ -118,17 +128,29 @@ fn where_files_have_names_a_line_number_or_a_path_of_windows_makes_no_file_eithe
 #[test]
 fn an_existing_entry_of_such_a_name_stays_reachable() {
     let folder = Folder::new();
-    for name in [r"a\b", "C:", "$HOME", "~/x"] {
+    let names = [r"a\b", "C:", "$HOME", "~/x", "<path>", "new.py:12", "src%2Fn.py"];
+    for name in names {
         put(&folder, name, "literal\n");
     }
     let server = serve(&folder, &[]);
-    for path in [r"a\b", "C:", "$HOME", "./~/x"] {
+    for path in names.map(|name| if name == "~/x" { "./~/x" } else { name }) {
         assert_eq!(outcome(&server, "read_text_file", &json!({ "path": path })), (false, "literal\n".into()));
         server.ok("write_file", json!({ "path": path, "content": "written\n" }));
     }
     server.ok("write_file", json!({ "path": "./~/new", "content": "new\n" }));
     assert_eq!(folder.text("~/new"), "new\n");
-    for path in ["$id.tsx", "~a", "50%", "a:b", "${name}.java", "@types", "none:12", "\"none\""] {
+    for path in [
+        "$id.tsx",
+        "~a",
+        "50%",
+        "a:b",
+        "${name}.java",
+        "@types",
+        "none:12",
+        "\"none\"",
+        "Vec<T>.rs",
+        "a%20b.py",
+    ] {
         server.ok("write_file", json!({ "path": path, "content": "x" }));
     }
 }

@@ -131,6 +131,14 @@ impl Folders {
                 _ => Ok(()),
             };
         }
+        // Of a path with lines behind it, the last name is new in any case.
+        let may_be_slip = foreign::before_lines(path.sent()).next().is_some()
+            || new.clone().any(|name| foreign::is_slip(&name.to_string_lossy()));
+        if let Some(meant) =
+            foreign::without_slip(path.sent()).filter(|_| may_be_slip && !switches::is_off("slip-new"))
+        {
+            return refused(NameProblem::Foreign { meant, lines: None });
+        }
         for (nth, name) in new.enumerate() {
             // A name that is no text was found by the folder's list.
             let name = name.to_str().unwrap_or_default();
