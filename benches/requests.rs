@@ -71,6 +71,7 @@ fn service() -> Service {
         folders: Default::default(),
         answer_limit: None,
         answer_tokens: 0,
+        records: false,
         timeout: 10,
         clock: SystemTime::now,
     })

@@ -71,7 +71,6 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
     cli::init_log(config.log_level, config.log_format);
     config.token_doubt().iter().for_each(|doubt| cli::warn_doubt(doubt));
-    config.journal_doubt().iter().for_each(|doubt| cli::warn_doubt(doubt));
     workspace.left_out().iter().for_each(|folder| cli::warn_left_out(folder));
     workspace.doubts().iter().for_each(|doubt| cli::warn_file_system(doubt));
     #[cfg(feature = "toolkit")]
@@ -95,6 +94,7 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
             folders: workspace.folder_paths().clone(),
             answer_limit: config.answer_limit.map(|kilobytes| kilobytes << 10),
             answer_tokens: config.answer_tokens,
+            records: config.records_all(),
             timeout: config.timeout,
             clock: SystemTime::now,
         }),

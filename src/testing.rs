@@ -31,6 +31,7 @@ pub(crate) fn served() -> (TempDir, Service, Arc<Workspace>) {
         folders: workspace.folder_paths().clone(),
         answer_limit: None,
         answer_tokens: 0,
+        records: false,
         timeout: 10,
         clock: SystemTime::now,
     };

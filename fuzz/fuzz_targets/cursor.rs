@@ -65,6 +65,7 @@ impl Served {
             folders: workspace.folder_paths().clone(),
             answer_limit: Some(LIMIT),
             answer_tokens: 0,
+            records: false,
             timeout: 10,
             clock: SystemTime::now,
         });

@@ -87,6 +87,7 @@ impl Served {
             folders,
             answer_limit,
             answer_tokens,
+            records: false,
             timeout,
             clock,
         };

@@ -64,21 +64,17 @@ impl Config {
         self.tools.as_ref().map_or(self.default_set() == "agent", is_of_agent)
     }
 
-    /// What is doubtful about `--journal`: without tools that keep their changes, nothing is written to it.
-    pub fn journal_doubt(&self) -> Option<&'static str> {
-        let is_given = self.journal.as_ref().is_some_and(|path| path.as_os_str() != "off");
-        (is_given && !self.has_jobs()).then_some(
-            "--journal: no changes are kept, because only tools of the set agent keep theirs; offer that set, too, as in \
-             --tools=filesystem,agent",
-        )
+    /// Whether the changes of all tools are kept in the journal, not only those of the set `agent`.
+    pub fn records_all(&self) -> bool {
+        self.journal.as_ref().is_some_and(|path| path.as_os_str() != "off")
     }
 
     /// The folder of the journal. `None`: there is none.
     fn journal(&self) -> Option<PathBuf> {
         match &self.journal {
             Some(path) if path.as_os_str() == "off" => None,
-            _ if !self.has_jobs() => None,
             Some(path) => Some(path.clone()),
+            None if !self.has_jobs() => None,
             None => home::state().map(|state| state.join("file-editor")),
         }
     }

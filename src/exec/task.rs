@@ -55,7 +55,7 @@ impl Task {
     pub fn new(call: PendingCall, timeout: Duration, received: impl Into<Received>) -> Arc<Task> {
         METRICS.call();
         let of_command = call.command_timeout().map(|timeout| timeout + COMMAND_ENDING);
-        let control = Control::unstarted(of_command.unwrap_or(timeout));
+        let control = Control::unstarted(of_command.unwrap_or(timeout)).called_by(call.caller());
         let control = if call.writes() { control } else { control.without_waiting() };
         let (stamp, kept, turns) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         Arc::new(Task { call, control, received: received.into(), stamp, kept, turns })

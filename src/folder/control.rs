@@ -5,11 +5,12 @@
 //! the first change wins. An edit that has begun to commit cannot be stopped; an edit that was stopped never
 //! commits (contract 7, "nothing was changed"). Knows no clock except its deadlines, and no protocol.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use self::deadlines::Deadlines;
+use crate::caller::Caller;
 use crate::early::EarlyText;
 use crate::progress::{Progress, ProgressCounter};
 use crate::{Error, Result};
@@ -54,6 +55,7 @@ pub struct Control {
     shares_left: AtomicU32,
     progress: ProgressCounter,
     early: EarlyText,
+    caller: Option<Arc<Caller>>,
 }
 
 impl Control {
@@ -75,7 +77,18 @@ impl Control {
             shares_left: AtomicU32::new(0),
             progress: ProgressCounter::default(),
             early: EarlyText::default(),
+            caller: None,
         }
+    }
+
+    /// The same operation, whose changes are recorded as those of `caller`. `None`: they are not recorded.
+    pub fn called_by(self, caller: Option<Arc<Caller>>) -> Control {
+        Control { caller, ..self }
+    }
+
+    /// As whose its changes are recorded.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.caller.as_deref()
     }
 
     /// A control for further work whose result the operation can do without, such as a hint: it may take `longest`, and at most

@@ -5,6 +5,7 @@
 //! the folder, and no file is half-written (contract 8). What an operation needs of its caller is [`Control`]: its time, and
 //! whether it was cancelled.
 
+mod caller;
 mod control;
 mod early;
 mod error;
@@ -19,6 +20,7 @@ mod progress;
 mod wait_counter;
 mod walk;
 
+pub use caller::Caller;
 pub use control::{Control, Late};
 pub use early::EarlyText;
 pub use error::{

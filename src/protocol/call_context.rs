@@ -15,7 +15,7 @@ use super::result_frame::{self, Asked, CacheScope};
 use super::rpc::{self, Id, Refusal, code};
 use crate::tools::sets::Codes;
 use crate::tools::{ErrorText, Guide, OutputKinds, Reply};
-use folder::Error;
+use folder::{Caller, Error};
 use text::escape::{Breaks, escape_str};
 
 /// A text of more bytes than this is escaped when it is sent.
@@ -53,6 +53,8 @@ pub(super) struct CallContext {
     pub(super) file: Option<String>,
     /// Whether the call changes its file.
     pub(super) writes: bool,
+    /// As whose its changes are recorded, if they are.
+    pub(super) caller: Option<Arc<Caller>>,
     /// What the text of an error may refer to.
     pub(super) guide: Guide,
     /// `--timeout` in seconds, for its error text.

@@ -45,8 +45,8 @@ pub use stateless::Headers;
 
 use self::call_context::{CallContext, Form};
 use crate::tools::sets::Codes;
-use crate::tools::{self, Guide, Handles, LineBase, Offered, ParseOptions, ToolNames};
-use folder::{FolderPaths, NamePolicy};
+use crate::tools::{self, Guide, Handles, LineBase, Offered, ParseOptions, Tool, ToolNames};
+use folder::{Caller, FolderPaths, NamePolicy};
 use journal::Author;
 use text::shown::in_one_line;
 
@@ -87,6 +87,8 @@ pub struct ServiceOptions {
     pub answer_limit: Option<usize>,
     /// The most estimated tokens of an answer in sets that tokens limit, 0 for no limit.
     pub answer_tokens: usize,
+    /// Whether the changes of all tools are recorded.
+    pub records: bool,
     /// The longest time of an operation, in seconds.
     pub timeout: u64,
     /// The clock for times in errors.
@@ -175,6 +177,7 @@ impl Service {
         let Offered { set, tool, .. } = *offered;
         let context = |file| CallContext {
             writes: tool.writes,
+            caller: self.recorded(tool, options.author),
             codes: set.codes,
             guide: options.guide(),
             ..self.context(form, tool.name, file)
@@ -191,12 +194,20 @@ impl Service {
         }
     }
 
+    /// As whose the changes of a tool are recorded. `None`: they are not.
+    fn recorded(&self, tool: &Tool, author: &Author) -> Option<Arc<Caller>> {
+        (tool.writes && self.options.records).then(|| {
+            let Author { client, session } = author.clone();
+            Arc::new(Caller { client, session, tool: tool.name })
+        })
+    }
+
     /// The context of a call that reads.
     fn context(&self, form: Form, operation: &'static str, file: Option<String>) -> CallContext {
         let ServiceOptions { timeout, clock, .. } = *self.options;
         let guide = Guide { base: LineBase::Zero, offered: self.names, paths: false };
         let codes = Codes::Files;
-        CallContext { form, operation, file, writes: false, guide, timeout, codes, clock }
+        CallContext { form, operation, file, writes: false, caller: None, guide, timeout, codes, clock }
     }
 
     /// The answer to an HTTP request that is refused before it is parsed: in the form of REST if `rest`, else

@@ -10,7 +10,7 @@ use super::progress::ProgressToken;
 use super::report::Report;
 use super::rpc::Id;
 use crate::tools::{Call, OutputKinds, Reply};
-use folder::{CannotRun, Error, FilePath, Progress, Result};
+use folder::{Caller, CannotRun, Error, FilePath, Progress, Result};
 
 /// The error text if the answers of batches hold all the memory that they may hold.
 pub const NO_ROOM: &str = "The server holds as many answers of batches as it can; try again";
@@ -92,6 +92,11 @@ impl PendingCall {
     /// Whether the call changes its file and therefore may wait for a lock.
     pub fn writes(&self) -> bool {
         self.context.writes
+    }
+
+    /// As whose the changes of the call are recorded, if they are.
+    pub fn caller(&self) -> Option<Arc<Caller>> {
+        self.context.caller.clone()
     }
 
     /// Whether the call is cancelled when its HTTP client disconnects. One that writes only in stateless revisions: a client

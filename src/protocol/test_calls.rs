@@ -106,7 +106,17 @@ fn pending(form: Form, call: Box<dyn Call>) -> PendingCall {
     let guide = Guide { base: LineBase::Zero, offered: ToolNames::default(), paths: false };
     PendingCall::new(
         call,
-        CallContext { form, operation, file, writes, guide, timeout: 1, codes: Codes::Files, clock },
+        CallContext {
+            form,
+            operation,
+            file,
+            writes,
+            caller: None,
+            guide,
+            timeout: 1,
+            codes: Codes::Files,
+            clock,
+        },
     )
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{id, serve};
-use crate::support::{Folder, Mcp, Stdio};
+use crate::support::{Folder, Mcp};
 use crate::trees::put;
 
 /// An answer without the times in it.
@@ -99,16 +99,6 @@ fn many_files_without_diffs_are_one_line_a_folder() {
     let expected =
         "\n./: \"b c\" (new by c2)\nd/: 00 02 03 04 05 06 07 08 09 10 11 (new by c1)\nd/: 01 (new by c1, c2)";
     assert!(id == "c1" && told.ends_with(expected), "{told}");
-}
-
-#[test]
-fn a_journal_without_tools_that_keep_their_changes_is_a_warning() {
-    let folder = Folder::new();
-    let journal = format!("--journal={}", folder.outside("journal").display());
-    for (tools, warns) in [("--tools=filesystem", true), ("--tools=filesystem,agent", false)] {
-        let log = Stdio::start(&folder, &[tools, &journal]).ready().close_with_log();
-        assert_eq!(log.contains(" WARN --journal: no changes are kept"), warns, "{log}");
-    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod files; // the tree, and paths
 mod grep; // lines that match
 mod patch; // a patch in place of edits
 mod read; // texts, and lines of them
+mod recorded; // changes of the other sets, with a journal
 mod replace; // what a pattern matches, in all files
 mod replace_model; // the same against crate regex
 mod retry; // only the edits that did not fit are sent again

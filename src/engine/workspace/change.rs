@@ -116,6 +116,9 @@ impl Workspace {
         if !switches::is_off("edit-read-only") {
             self.check_not_read_only(path)?;
         }
+        if self.recorded_for(control).is_some() {
+            return self.change_recorded(path, options, control, plan);
+        }
         let until = control.lock_deadline();
         let mut turn = None;
         let mut changed = 0;
@@ -241,7 +244,7 @@ impl Workspace {
     }
 
     /// Adds to the plan's error that the file does not exist.
-    fn of_missing(&self, found: &Found, path: &FilePath, error: Error) -> Error {
+    pub(super) fn of_missing(&self, found: &Found, path: &FilePath, error: Error) -> Error {
         match error {
             Error::LineOutOfRange { line, operation, total, .. } => {
                 let missing =

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Workspace;
 use super::change::ChangeOptions;
-use super::job::{JobError, JobOptions, Operation};
+use super::job::Operation;
 use folder::{Control, FilePath, Result};
 use text::splice::{EditPlan, Splice};
 
@@ -37,8 +37,6 @@ impl Workspace {
             Operation::Write { path: file.path.clone(), options: options(), plan: Box::new(plan) }
         };
         let mut operations: Vec<Operation> = files.iter().map(created).collect();
-        self.run_job(&mut operations, JobOptions::default(), control, |_| ())
-            .map(drop)
-            .map_err(JobError::first)
+        self.run_recorded(&mut operations, control, |_| (), || Ok(())).map(drop)
     }
 }

@@ -30,6 +30,9 @@ impl Workspace {
     ) -> Result<u64> {
         self.check_not_read_only(path)?;
         let found = self.find_to_take(path, Want::Link, control)?;
+        if self.recorded_for(control).is_some() {
+            return self.delete_recorded(path, recursive, options, control);
+        }
         let until = control.lock_deadline();
         let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;
         let _lock = self.lock_entry(&found, path, options, control)?;

@@ -56,6 +56,7 @@ mod parts;
 mod ranges;
 mod read;
 mod ready;
+mod recorded;
 mod relocate;
 mod search;
 mod tree;

@@ -43,6 +43,9 @@ impl Workspace {
         let to_place = (to.number, to.real_path(target).to_owned());
         self.check_leads_on((&from, source), &to_place, "destination", |place| Some(place.clone()))?;
         self.check_moves_nothing_excluded((&from, source), (&to, target), control)?;
+        if self.recorded_for(control).is_some() {
+            return self.move_recorded(source, target, options, control);
+        }
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;
         self.check_still_there(source, &from)?;
@@ -82,6 +85,9 @@ impl Workspace {
             control.check()?;
             let from = self.find(source, control)?;
             let to = self.find_free(target, (&from, source))?;
+            if self.recorded_for(control).is_some() {
+                return self.copy_recorded(source, target, options, control);
+            }
             let opened = self.open_place(&from.place, source.sent(), control)?;
             let Some(file) = opened else { continue };
             self.check_version(&file, source, options, control)?;

@@ -131,6 +131,13 @@ impl Workspace {
             if self.folders.hides_new(path, &found, true) {
                 return Err(Error::Excluded { name: path.sent().into() });
             }
+            if self.recorded_for(control).is_some() {
+                match self.create_folder_recorded(path, control) {
+                    // Others have made it meanwhile.
+                    Err(Error::Exists { .. }) => continue,
+                    done => return done,
+                }
+            }
             let Found { place, .. } = &found;
             let missing = place.missing.iter().cloned().chain([place.name.clone()]).collect();
             let place = ResolvedPath { missing, ..place.clone() };

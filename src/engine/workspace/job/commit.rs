@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::draft::{Draft, Taken};
-use super::locks::Held;
+use super::locks::Holding;
 use super::record::Recording;
 use super::stage::{Replacement, Staged};
 use super::steps::Step;
 use super::take_back::{Done, EntryId, Hidden, NewFile, take_back};
-use super::{JobNote, Place, Recorded};
+use super::{CarriedOut, JobNote, Place};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
 use crate::workspace::relocate::{flush, in_use};
@@ -48,6 +48,8 @@ struct Commit<'c> {
     folders: HashMap<EntryId, OwnedFd>,
     /// The hidden names of what is replaced or deleted.
     hidden: HashSet<OsString>,
+    /// The state of the last file that was put in place, if it can belong only to the bytes written here.
+    stamp: Option<FileStamp>,
 }
 
 /// What stopped a step of the operation on this path.
@@ -61,12 +63,12 @@ impl Workspace {
     /// [`Error::Changed`] if something has changed since, so that it must be planned again; then nothing was changed.
     pub(super) fn carry_out<'w>(
         &'w self,
-        held: &mut Option<Held<'w>>,
+        holding: &mut Holding<'w>,
         draft: &Draft,
         note: Option<JobNote>,
         control: &Control,
-    ) -> Result<Option<Recorded>> {
-        self.hold(held, draft, control)?;
+    ) -> Result<CarriedOut> {
+        self.hold(holding, draft, control)?;
         let mut recording = note.and_then(|_| self.begin_record(draft));
         let staged = self.stage(draft, control).map_err(|failed| {
             let (path, stopped) = *failed;
@@ -83,6 +85,7 @@ impl Workspace {
             replaced: HashMap::new(),
             folders: HashMap::new(),
             hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
+            stamp: None,
         };
         match commit.run(staged) {
             Ok(()) => commit.finish(recording, control),
@@ -100,7 +103,7 @@ impl Workspace {
     }
 
     /// Removes an entry with a hidden name: a folder with all in it, if `recursive` is set. `path` is the one that it had, `own` are all
-    /// hidden names of the job.
+    /// hidden names of the job. Returns how many entries are gone. `None`: not all are.
     pub(super) fn remove_hidden(
         &self,
         hidden: &ResolvedPath,
@@ -108,14 +111,14 @@ impl Workspace {
         path: &Path,
         own: &HashSet<OsString>,
         control: &Control,
-    ) -> bool {
-        let Ok(folder) = hidden.open_folder() else {
-            return sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty()).is_ok();
-        };
+    ) -> Option<u64> {
+        let unlink = |flags| sys::fs::unlinkat(&hidden.dir, &hidden.name, flags).ok();
+        let Ok(folder) = hidden.open_folder() else { return unlink(AtFlags::empty()).map(|()| 1) };
         let guard = Guard::new(folder.as_fd(), path, self.folders.excludes(), &self.mounts);
-        let remove = |guard: Guard| guard.with_own(own).remove_tree(&mut 0, control).is_ok();
-        let is_empty = !recursive || guard.is_ok_and(remove);
-        is_empty && sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::REMOVEDIR).is_ok()
+        let mut removed = 0;
+        let mut remove = |guard: Guard| guard.with_own(own).remove_tree(&mut removed, control).is_ok();
+        let is_empty = !recursive || guard.is_ok_and(&mut remove);
+        is_empty.then(|| unlink(AtFlags::REMOVEDIR)).flatten().map(|()| removed + 1)
     }
 }
 
@@ -200,7 +203,8 @@ impl Commit<'_> {
                 return Err(ReplaceError::Changed.into());
             }
         }
-        put.map(drop)
+        self.stamp = put?;
+        Ok(())
     }
 
     fn step(
@@ -278,7 +282,8 @@ impl Commit<'_> {
             let new = NewFile { id, stamp: stamp_at(&found.place), _lock: lock };
             self.done.push(Done::New { place: found.place, new });
         }
-        put.map(drop)
+        self.stamp = put?;
+        Ok(())
     }
 
     /// Gives an entry that is to be deleted a hidden name, and checks then that all in it may go.
@@ -407,7 +412,7 @@ impl Commit<'_> {
     }
 
     /// Flushes the folders, removes for good what was replaced or deleted, and notes in the journal that all is done.
-    fn finish(self, mut recording: Option<Recording>, control: &Control) -> Result<Option<Recorded>> {
+    fn finish(self, mut recording: Option<Recording>, control: &Control) -> Result<CarriedOut> {
         let folders: Vec<OwnedFd> = self.folders.into_values().collect();
         // One rename leaves nothing to repair.
         let first = recording.take_if(|_| self.draft.is_one_rename() && !failpoint::crashed());
@@ -416,17 +421,19 @@ impl Commit<'_> {
             None => (None, flush(&folders)),
         };
         if failpoint::crashed() {
-            return flushed.map(|()| None);
+            return flushed.map(|()| CarriedOut::default());
         }
-        let mut left = 0;
+        let (mut left, mut removed) = (0, 0);
         for done in &self.done {
             match done {
                 // Also in a folder that goes.
                 Done::Replaced { hidden: Some(hidden), .. } => hidden.remove(),
                 Done::Hidden { hidden, recursive, path, .. } => {
                     let own = &self.hidden;
-                    let is_gone = self.workspace.remove_hidden(hidden, *recursive, path, own, control);
-                    left += usize::from(!is_gone);
+                    match self.workspace.remove_hidden(hidden, *recursive, path, own, control) {
+                        Some(gone) => removed += gone,
+                        None => left += 1,
+                    }
                 }
                 _ => {}
             }
@@ -440,7 +447,8 @@ impl Commit<'_> {
                 begins with .file-editor-tmp-";
             return flushed.and(Err(Error::WriteFailed { source: io::Error::other(left) }));
         }
-        flushed.map(|()| recorded)
+        let stamp = self.stamp;
+        flushed.map(|()| CarriedOut { recorded, stamp, removed })
     }
 }
 

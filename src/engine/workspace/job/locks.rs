@@ -17,11 +17,19 @@ use folder::{Control, Error, FilePath, Result};
 use sys::fs::FileType;
 
 /// What keeps others from changing what a job changes.
-pub(super) struct Held<'w> {
+struct Held<'w> {
     _locks: Vec<PathLock>,
     /// What is held, in the order of the keys, with the file that was locked. None: it is no file.
     entries: Vec<(PathKey, Option<EntryId>)>,
     _turns: Vec<LockTurn<'w>>,
+}
+
+/// What a job holds from one attempt to the next.
+#[derive(Default)]
+pub(super) struct Holding<'w> {
+    held: Option<Held<'w>>,
+    /// Whether another writer who locks has replaced a file before it was held.
+    pub(super) was_replaced: bool,
 }
 
 impl Held<'_> {
@@ -75,7 +83,7 @@ impl Wanted<'_> {
 }
 
 impl Workspace {
-    /// Waits for all turns and locks that `draft` needs, unless they are held, and sets `held` to them.
+    /// Waits for all turns and locks that `draft` needs, unless they are held.
     ///
     /// # Errors
     ///
@@ -83,15 +91,16 @@ impl Workspace {
     /// while nobody else can change its files.
     pub(super) fn hold<'w>(
         &'w self,
-        held: &mut Option<Held<'w>>,
+        holding: &mut Holding<'w>,
         draft: &Draft,
         control: &Control,
     ) -> Result<()> {
         let wanted = wanted(draft)?;
+        let Holding { held, was_replaced } = holding;
         if held.as_ref().is_none_or(|held| !held.covers(&wanted)) {
             // Before others are taken: in any other order two jobs could wait for each other.
             *held = None;
-            *held = Some(self.lock_all(&wanted, control)?);
+            *held = Some(self.lock_all(&wanted, was_replaced, control)?);
         }
         let Some(holding) = held else { return Ok(()) };
         for wanted in &wanted {
@@ -100,14 +109,14 @@ impl Workspace {
                 continue;
             }
             if state == State::Replaced {
-                *held = None;
+                (*held, *was_replaced) = (None, true);
             }
             return Err(Error::Changed { name: wanted.path.sent().into() });
         }
         Ok(())
     }
 
-    fn lock_all(&self, wanted: &[Wanted], control: &Control) -> Result<Held<'_>> {
+    fn lock_all(&self, wanted: &[Wanted], was_replaced: &mut bool, control: &Control) -> Result<Held<'_>> {
         let until = control.lock_deadline();
         let turn = |one: &Wanted| self.take_turn(None, &one.found.place, one.path.sent(), until, control);
         let _turns = wanted.iter().map(turn).collect::<Result<_>>()?;
@@ -121,7 +130,10 @@ impl Workspace {
                 Some(id) if known.contains_key(&id) => known.get(&id).copied(),
                 Some(id) => {
                     let locked = self.lock_file(found, path, true, until, control)?;
-                    let (lock, file) = locked.ok_or_else(|| Error::Changed { name: path.sent().into() })?;
+                    let Some((lock, file)) = locked else {
+                        *was_replaced = true;
+                        return Err(Error::Changed { name: path.sent().into() });
+                    };
                     locks.push(lock);
                     // Another file may be there since it was planned.
                     let now = (file.stamp().dev, file.stamp().ino);

@@ -4,12 +4,13 @@
 //! fails in the middle, what was done is taken back. Knows no tools: the plan of a text is the caller's.
 
 use self::draft::Draft;
-use self::locks::Held;
+use self::locks::Holding;
 use self::planner::Planner;
 use self::steps::Step;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;
+use folder::fs::version::FileStamp;
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, KeptEntry};
 use text::lines::LineIndex;
@@ -116,6 +117,18 @@ pub struct JobDone<T> {
     pub told: Vec<T>,
     /// The number of the change in the journal, and why it cannot be taken back, if so. `None`: it is not in the journal.
     pub recorded: Option<Recorded>,
+    /// The state of the last file that was put in place, if it can belong only to the bytes written here.
+    pub stamp: Option<FileStamp>,
+    /// How many entries were removed.
+    pub removed: u64,
+}
+
+/// What was carried out of a job.
+#[derive(Default)]
+struct CarriedOut {
+    recorded: Option<Recorded>,
+    stamp: Option<FileStamp>,
+    removed: u64,
 }
 
 /// The place of a job in the journal.
@@ -213,11 +226,15 @@ impl Workspace {
         if options.note.is_some() && !options.dry_run {
             self.recover();
         }
-        let (mut held, mut changed) = (None, String::new());
-        for _ in 0..ATTEMPTS {
+        let (mut holding, mut changed) = (Holding::default(), String::new());
+        let mut attempts = 0;
+        while attempts < ATTEMPTS {
             control.check()?;
-            match self.try_job(operations, options, &mut held, control, (&mut describe, &allow)) {
-                Err(JobError::Failed(Error::Changed { name })) => changed = name,
+            holding.was_replaced = false;
+            match self.try_job(operations, options, &mut holding, control, (&mut describe, &allow)) {
+                // Others who lock came first, however often: each of them has done its work.
+                Err(JobError::Failed(Error::Changed { .. })) if holding.was_replaced => {}
+                Err(JobError::Failed(Error::Changed { name })) => (changed, attempts) = (name, attempts + 1),
                 done => return done,
             }
         }
@@ -229,7 +246,7 @@ impl Workspace {
         &'w self,
         operations: &mut [Operation],
         options: JobOptions,
-        held: &mut Option<Held<'w>>,
+        holding: &mut Holding<'w>,
         control: &Control,
         (describe, allow): (&mut impl FnMut(JobChange) -> T, &impl Fn() -> Result<()>),
     ) -> Result<JobDone<T>, JobError> {
@@ -240,11 +257,11 @@ impl Workspace {
         }
         allow()?;
         let told = self.described(&draft, describe)?;
-        let recorded = match options.dry_run || draft.changes_nothing() {
-            true => None,
-            false => self.carry_out(held, &draft, options.note, control)?,
+        let CarriedOut { recorded, stamp, removed } = match options.dry_run || draft.changes_nothing() {
+            true => CarriedOut::default(),
+            false => self.carry_out(holding, &draft, options.note, control)?,
         };
-        Ok(JobDone { told, recorded })
+        Ok(JobDone { told, recorded, stamp, removed })
     }
 }
 

@@ -1,0 +1,164 @@
+//! The changes of tools that know one file and no job: with a journal that is to have them, each is a job of one operation
+//! (contract 20).
+//!
+//! What is refused has been looked for before, in the words of these tools. Here only a race can refuse anything else.
+
+use std::cell::RefCell;
+
+use super::change::{ChangeOptions, Changed};
+use super::found::{Freshness, Want};
+use super::job::{Deletion, JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded};
+use super::{ATTEMPTS, Workspace};
+use folder::fs::file_system;
+use folder::fs::resolve::file_type;
+use folder::{Caller, ContentHash, Control, Error, FilePath, FileVersion, Result};
+use journal::{Author, KeptEntry};
+use sys::fs::FileType;
+use text::lines::LineIndex;
+use text::splice::EditPlan;
+
+impl Workspace {
+    /// As whose the journal is to have the changes of an operation. `None`: it is not to have them.
+    pub(super) fn recorded_for<'c>(&self, control: &'c Control) -> Option<&'c Caller> {
+        control.caller().filter(|_| self.change_log.is_some())
+    }
+
+    /// Carries out `operations` as a job that the journal has if it is to have what `control` is for.
+    pub(super) fn run_recorded<T>(
+        &self,
+        operations: &mut [Operation],
+        control: &Control,
+        describe: impl FnMut(JobChange) -> T,
+        allow: impl Fn() -> Result<()>,
+    ) -> Result<JobDone<T>> {
+        let caller = self.recorded_for(control);
+        let author = caller.map(|Caller { client, session, .. }| Author {
+            client: client.clone(),
+            session: session.clone(),
+        });
+        let note = caller.zip(author.as_ref()).map(|(caller, author)| JobNote {
+            author,
+            tool: caller.tool,
+            message: "",
+            undoes: None,
+            partly: false,
+        });
+        let options = JobOptions { dry_run: false, note };
+        let done = self.run_job_if(operations, options, control, describe, allow).map_err(JobError::first)?;
+        if let (Some(Recorded::NotUndoable(why)), Some(caller)) = (&done.recorded, caller) {
+            // The answers of these tools say nothing of a journal.
+            tracing::warn!("--journal: a change by {} cannot be taken back: {why}", caller.tool);
+        }
+        Ok(done)
+    }
+
+    /// [`Workspace::change`] as a job.
+    pub(super) fn change_recorded<'p, T>(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    ) -> Result<Changed<T>> {
+        let found = self.find_to_change(path, options, control)?;
+        let (report, unchanged) = (RefCell::new(None), RefCell::new(None));
+        let plan = |index: &LineIndex, old: &[u8]| {
+            let planned = plan(index, old).map_err(|error| match found.exists() {
+                true => error,
+                false => self.of_missing(&found, path, error),
+            })?;
+            Ok(planned.map(|(edit, told)| {
+                let is_asked = edit.changes_nothing() && options.versioned;
+                unchanged.replace(is_asked.then(|| FileVersion::of_content(old)));
+                report.replace(Some(told));
+                edit
+            }))
+        };
+        let mut write =
+            [Operation::Write { path: path.clone(), options: options.clone(), plan: Box::new(plan) }];
+        let describe = |change: JobChange| match change {
+            JobChange::Content { is_new, old, plan, .. } => {
+                (is_new, options.versioned.then(|| content_version(old, plan)))
+            }
+            _ => (false, None),
+        };
+        let done = self.run_recorded(&mut write, control, describe, || Ok(()))?;
+        drop(write);
+        let (created, content) = done.told.into_iter().next().unwrap_or((false, unchanged.take()));
+        let stamp = done.stamp.filter(|_| file_system::of(&found.place.dir).shows_writers);
+        let version = content.map(|content| stamp.as_ref().map_or(content, FileVersion::of_stamp));
+        let report = report.take().ok_or_else(|| Error::Changed { name: path.sent().into() })?;
+        Ok(Changed { report, created, version })
+    }
+
+    /// [`Workspace::move_entry`] as a job.
+    pub(super) fn move_recorded(
+        &self,
+        source: &FilePath,
+        target: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<()> {
+        let allow = || self.check_version_at(source, options, control);
+        let operation = Operation::Move { path: source.clone(), to: target.clone() };
+        self.run_recorded(&mut [operation], control, |_| (), allow).map(drop)
+    }
+
+    /// [`Workspace::copy_file`] as a job.
+    pub(super) fn copy_recorded(
+        &self,
+        source: &FilePath,
+        target: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<()> {
+        let allow = || self.check_version_at(source, options, control);
+        let operation = Operation::Copy { path: source.clone(), to: target.clone() };
+        self.run_recorded(&mut [operation], control, |_| (), allow).map(drop)
+    }
+
+    /// [`Workspace::delete`] as a job.
+    pub(super) fn delete_recorded(
+        &self,
+        path: &FilePath,
+        recursive: bool,
+        options: &ChangeOptions,
+        control: &Control,
+    ) -> Result<u64> {
+        let allow = || self.check_version_at(path, options, control);
+        let only = if recursive { Deletion::Recursive } else { Deletion::Entry };
+        let operation = Operation::Delete { path: path.clone(), only };
+        self.run_recorded(&mut [operation], control, |_| (), allow).map(|done| done.removed)
+    }
+
+    /// [`Workspace::create_folder`] as a job, where nothing was.
+    pub(super) fn create_folder_recorded(&self, path: &FilePath, control: &Control) -> Result<()> {
+        let entry = KeptEntry::Folder { mode: self.new_folder_mode().as_raw_mode() };
+        let operation = Operation::Restore { path: path.clone(), entry };
+        self.run_recorded(&mut [operation], control, |_| (), || Ok(())).map(drop)
+    }
+
+    /// Refuses what does not have the expected version. A job that was planned before changes only what has not changed since.
+    fn check_version_at(&self, path: &FilePath, options: &ChangeOptions, control: &Control) -> Result<()> {
+        let Some(expected) = options.expected else { return Ok(()) };
+        for _ in 0..ATTEMPTS {
+            control.check()?;
+            let found = self.folders.find(path, Want::Link, Freshness::Now)?;
+            if found.place.stat.as_ref().map(file_type) != Some(FileType::RegularFile) {
+                return Err(Error::OtherVersion { name: path.sent().into(), expected, actual: None });
+            }
+            if let Some(file) = self.open_place(&found.place, path.sent(), control)? {
+                return self.check_version(&file, path, options, control);
+            }
+        }
+        Err(Error::Changed { name: path.sent().into() })
+    }
+}
+
+/// The version of what the plan makes of `old`.
+fn content_version(old: &[u8], plan: &EditPlan) -> FileVersion {
+    let mut hash = ContentHash::default();
+    // A write to a hash cannot fail.
+    let _ = plan.write_to(old, &mut hash);
+    hash.version()
+}
