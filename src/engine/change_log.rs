@@ -222,6 +222,7 @@ impl ChangeLog {
                 let read = |file: File| Ok((self.read_file(file.try_clone()?)?, file));
                 match open.lock_if_left(&name).and_then(|file| file.map(read).transpose()) {
                     Ok(None) | Ok(Some((Err(Unreadable::OtherFormat), _))) => {}
+                    Ok(Some((_, file))) if has_both_names(&file) => _ = open.unlink(&name),
                     Ok(Some((change, file))) => {
                         let len = file.metadata().map_or(0, |meta| meta.len());
                         let open = OpenChange { log: self, folder, name, file, len, is_kept: false };
@@ -377,6 +378,12 @@ fn rewrite(file: &mut File, bytes: &[u8], len: u64) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(bytes)?;
     if (bytes.len() as u64) < len { file.set_len(bytes.len() as u64) } else { Ok(()) }
+}
+
+/// Whether a change was done and has its number: where a rename may replace something, it is linked under that, and then loses the name
+/// that it had while it was open. Its writer died between the two.
+fn has_both_names(file: &File) -> bool {
+    sys::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 1)
 }
 
 /// Gives a change that cannot be read another name, under which it is no change.

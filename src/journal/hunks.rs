@@ -90,6 +90,11 @@ pub(super) fn by_bytes(plan: &EditPlan, old: &[u8]) -> Vec<Hunk> {
 pub(super) fn of(plan: &EditPlan, old: &[u8], new: &[u8]) -> Vec<Hunk> {
     let mut hunks = Vec::<Hunk>::new();
     for (at, replaced) in replacements(plan, old) {
+        // Of many changes in one line, its ends are looked for once.
+        if let Some(last) = hunks.last_mut().filter(|last| at.end < last.at.end) {
+            last.replaced.push(Replaced { start: at.start - last.at.start, ..replaced });
+            continue;
+        }
         let lines = whole_lines(new, at.clone());
         let (hash, around, is_unique) = (0, [Neighbour::default(); 2], false);
         match hunks.last_mut() {

@@ -219,12 +219,12 @@ pub mod net {
 
 /// The content of files as memory.
 pub mod map {
-    #[cfg(target_os = "linux")]
-    pub use super::linux::map::FileMap;
     #[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
     pub use super::linux::map::{MAPS_FILES, guards_until_full};
+    #[cfg(target_os = "linux")]
+    pub use super::linux::{map::FileMap, open_map::OpenMap};
     #[cfg(not(target_os = "linux"))]
-    pub use super::no_map::FileMap;
+    pub use super::no_map::{FileMap, OpenMap};
     #[cfg(all(any(test, feature = "testing"), not(target_os = "linux")))]
     pub use super::no_map::{MAPS_FILES, guards_until_full};
 }

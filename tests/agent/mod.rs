@@ -8,6 +8,7 @@ mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod faults; // faults of the system in the middle of a job
 mod files; // the tree, and paths
 mod grep; // lines that match
+mod many_files; // jobs over more files than may be open
 mod patch; // a patch in place of edits
 mod read; // texts, and lines of them
 mod recorded; // changes of the other sets, with a journal

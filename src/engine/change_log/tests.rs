@@ -123,3 +123,15 @@ fn what_a_dead_writer_left_is_found_and_what_a_living_one_makes_is_not() {
     drop(left);
     assert!(!path.exists());
 }
+
+#[test]
+fn a_change_that_has_its_number_and_its_old_name_is_done_and_not_left_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), 1 << 20);
+    add(&log, "a");
+    let folder = &log.folders[0].path;
+    std::fs::hard_link(folder.join("done").join(name_of(1)), folder.join("open/0123456789abcdef")).unwrap();
+    assert!(log.left_open().unwrap().is_empty());
+    assert_eq!(log.numbers().unwrap(), [1]);
+    assert_eq!(std::fs::read_dir(folder.join("open")).unwrap().count(), 0);
+}

@@ -31,7 +31,7 @@ impl Workspace {
         self.check_not_read_only(path)?;
         let found = self.find_to_take(path, Want::Link, control)?;
         if self.recorded_for(control).is_some() {
-            return self.delete_recorded(path, recursive, options, control);
+            return self.delete_recorded(&path.in_folder(found.number), recursive, options, control);
         }
         let until = control.lock_deadline();
         let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;

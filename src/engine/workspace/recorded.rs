@@ -74,8 +74,11 @@ impl Workspace {
                 edit
             }))
         };
-        let mut write =
-            [Operation::Write { path: path.clone(), options: options.clone(), plan: Box::new(plan) }];
+        let mut write = [Operation::Write {
+            path: path.in_folder(found.number),
+            options: options.clone(),
+            plan: Box::new(plan),
+        }];
         let describe = |change: JobChange| match change {
             JobChange::Content { is_new, old, plan, .. } => {
                 (is_new, options.versioned.then(|| content_version(old, plan)))

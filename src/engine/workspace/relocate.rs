@@ -44,7 +44,8 @@ impl Workspace {
         self.check_leads_on((&from, source), &to_place, "destination", |place| Some(place.clone()))?;
         self.check_moves_nothing_excluded((&from, source), (&to, target), control)?;
         if self.recorded_for(control).is_some() {
-            return self.move_recorded(source, target, options, control);
+            let (source, target) = (source.in_folder(from.number), target.in_folder(to.number));
+            return self.move_recorded(&source, &target, options, control);
         }
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;
@@ -86,7 +87,8 @@ impl Workspace {
             let from = self.find(source, control)?;
             let to = self.find_free(target, (&from, source))?;
             if self.recorded_for(control).is_some() {
-                return self.copy_recorded(source, target, options, control);
+                let (source, target) = (source.in_folder(from.number), target.in_folder(to.number));
+                return self.copy_recorded(&source, &target, options, control);
             }
             let opened = self.open_place(&from.place, source.sent(), control)?;
             let Some(file) = opened else { continue };
@@ -338,9 +340,9 @@ impl Workspace {
 }
 
 /// Flushes folders in which something was changed, so that the change survives a loss of power.
-pub(super) fn flush(folders: &[OwnedFd]) -> Result<()> {
+pub(super) fn flush<'f>(folders: impl IntoIterator<Item = &'f OwnedFd>) -> Result<()> {
     failpoint::taken()
-        .and_then(|()| folders.iter().try_for_each(flush_directory))
+        .and_then(|()| folders.into_iter().try_for_each(flush_directory))
         .map_err(|source| Error::WriteFailed { source })
 }
 

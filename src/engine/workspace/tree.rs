@@ -132,7 +132,7 @@ impl Workspace {
                 return Err(Error::Excluded { name: path.sent().into() });
             }
             if self.recorded_for(control).is_some() {
-                match self.create_folder_recorded(path, control) {
+                match self.create_folder_recorded(&path.in_folder(found.number), control) {
                     // Others have made it meanwhile.
                     Err(Error::Exists { .. }) => continue,
                     done => return done,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::claim::{has_no_links, rename_over_claim};
+use super::lock::LockedFile;
 use super::lost::{in_doubt, may_be_done};
 use super::resolve::ResolvedPath;
 use super::version::{FileStamp, identity};
@@ -63,18 +64,25 @@ pub enum Replaces<'f> {
 #[derive(Debug)]
 #[must_use = "nothing has changed until it is committed"]
 pub struct AtomicFile {
-    dir: Arc<OwnedFd>,
-    name: OsString,
+    temporary: TemporaryName,
     pub(super) file: File,
     pub(super) written: u64,
-    committed: bool,
+}
+
+/// The name of a temporary file. It goes when this is dropped, unless the file was put in place.
+#[derive(Debug)]
+struct TemporaryName {
+    dir: Arc<OwnedFd>,
+    name: OsString,
+    is_in_place: bool,
 }
 
 impl AtomicFile {
     /// Creates an empty temporary file in `dir`, accessible to its owner only.
     pub fn create(dir: &Arc<OwnedFd>) -> io::Result<AtomicFile> {
         let (name, file) = temporary::create(dir)?;
-        let new = AtomicFile { dir: dir.clone(), name, file, written: 0, committed: false };
+        let temporary = TemporaryName { dir: dir.clone(), name, is_in_place: false };
+        let new = AtomicFile { temporary, file, written: 0 };
         failpoint::taken()?;
         Ok(new)
     }
@@ -110,7 +118,8 @@ impl AtomicFile {
         durability: Durability,
     ) -> Result<PreparedFile, ReplaceError> {
         let (written, is_unique) = self.finish_content(replaces, durability)?;
-        Ok(PreparedFile { file: self, written, is_unique })
+        let file = Arc::new(LockedFile::Open(self.file));
+        Ok(PreparedFile { temporary: self.temporary, file, written, is_unique })
     }
 
     /// The steps of [`AtomicFile::prepare`]. Returns the stamp after them, and whether its time of last write is one that no other program's write can have.
@@ -121,7 +130,7 @@ impl AtomicFile {
     ) -> Result<(FileStamp, bool), ReplaceError> {
         match replaces {
             Replaces::File(old) => attributes::copy(old, &self.file)?,
-            Replaces::Nothing(mode) => attributes::give_to_new_file(&self.dir, &self.file, *mode)?,
+            Replaces::Nothing(mode) => attributes::give_to_new_file(&self.temporary.dir, &self.file, *mode)?,
         }
         failpoint::taken()?;
         let unique_ns = set_unique_time(&self.file)?;
@@ -140,7 +149,9 @@ impl AtomicFile {
         // A file system with coarser times has cut off the digits that make the time unique.
         Ok((stamp, switches::is_off("believe-own-time") || stamp.mtime_ns == unique_ns))
     }
+}
 
+impl TemporaryName {
     fn rename_to(&self, place: &ResolvedPath, replaces: &Replaces) -> Result<(), ReplaceError> {
         if let Replaces::File(_) = replaces {
             return match sys::fs::renameat(&self.dir, &self.name, &place.dir, &place.name) {
@@ -160,40 +171,6 @@ impl AtomicFile {
             }
             Err(errno) => Err(errno.into()),
         }
-    }
-
-    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
-    fn settle(
-        &self,
-        failure: ReplaceError,
-        place: &ResolvedPath,
-        replaces: &Replaces,
-        new: &FileStamp,
-    ) -> Result<(), ReplaceError> {
-        if let Ok(Some(now)) = place.restat()
-            && !switches::is_off("rename-in-doubt")
-            && identity(&now) == (new.dev, new.ino)
-        {
-            if !failpoint::crashed() {
-                // It has two names if it was linked.
-                temporary::remove(&self.dir, &self.name);
-            }
-            return Ok(());
-        }
-        let ReplaceError::Io(reason) = failure else { return Err(failure) };
-        if !may_be_done(&reason, file_system::is_local(&place.dir), &[Errno::NOENT]) {
-            return Err(ReplaceError::Io(reason));
-        }
-        // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
-        // link keeps the name that it was made from: then no name may be left.
-        let has_no_name = || sys::fs::fstat(&self.file).is_ok_and(|now| now.st_nlink == 0);
-        let removed = sys::fs::unlinkat(&self.dir, &self.name, AtFlags::empty());
-        if removed.is_ok() != switches::is_off("rename-lost")
-            && (matches!(replaces, Replaces::File(_)) || has_no_name())
-        {
-            return Err(ReplaceError::Io(reason));
-        }
-        Err(ReplaceError::InPlace(in_doubt(&reason)))
     }
 
     fn link_to(&self, place: &ResolvedPath) -> Result<(), ReplaceError> {
@@ -221,7 +198,8 @@ impl AtomicFile {
 #[derive(Debug)]
 #[must_use = "nothing has changed until it is put in place"]
 pub struct PreparedFile {
-    file: AtomicFile,
+    temporary: TemporaryName,
+    file: Arc<LockedFile>,
     written: FileStamp,
     /// Whether its time of last write is one that no other program's write can have.
     is_unique: bool,
@@ -230,13 +208,12 @@ pub struct PreparedFile {
 impl PreparedFile {
     /// Renames the file to `place`, as [`AtomicFile::commit`] does. With full durability, the folder of `place` is flushed.
     pub fn put<E: From<ReplaceError>>(
-        self,
+        mut self,
         place: &ResolvedPath,
         replaces: &Replaces,
         durability: Durability,
         allow: impl FnOnce() -> Result<(), E>,
     ) -> Result<Option<FileStamp>, E> {
-        let PreparedFile { mut file, written, is_unique } = self;
         if let Replaces::File(old) = replaces {
             let now = place.restat().map_err(ReplaceError::from)?;
             if now.is_none_or(|now| !switches::is_off("write-restat") && FileStamp::of(&now) != *old.stamp())
@@ -250,8 +227,9 @@ impl PreparedFile {
         if !switches::is_off("write-allow") {
             allow()?;
         }
-        file.rename_to(place, replaces).or_else(|failure| file.settle(failure, place, replaces, &written))?;
-        file.committed = true;
+        let renamed = self.temporary.rename_to(place, replaces);
+        renamed.or_else(|failure| self.settle(failure, place, replaces))?;
+        self.temporary.is_in_place = true;
         failpoint::taken().map_err(ReplaceError::InPlace)?;
         if let Some(folder) = folder {
             if !switches::is_off("write-flush-folder") {
@@ -259,10 +237,49 @@ impl PreparedFile {
             }
             failpoint::taken().map_err(ReplaceError::InPlace)?;
         }
-        let Ok(stat) = sys::fs::fstat(&file.file) else { return Ok(None) };
-        Ok(Some(FileStamp::of(&stat)).filter(|now| {
-            is_unique && (switches::is_off("write-then-changed") || now.same_content(&written))
+        let now = match &*self.file {
+            LockedFile::Open(file) => sys::fs::fstat(file).ok(),
+            LockedFile::Mapped(_) => place.restat().ok().flatten().filter(|now| identity(now) == self.id()),
+        };
+        Ok(now.map(|now| FileStamp::of(&now)).filter(|now| {
+            self.is_unique && (switches::is_off("write-then-changed") || now.same_content(&self.written))
         }))
+    }
+
+    /// What a failed rename has done. A shared file system may carry it out and lose the answer.
+    fn settle(
+        &self,
+        failure: ReplaceError,
+        place: &ResolvedPath,
+        replaces: &Replaces,
+    ) -> Result<(), ReplaceError> {
+        if let Ok(Some(now)) = place.restat()
+            && !switches::is_off("rename-in-doubt")
+            && identity(&now) == self.id()
+        {
+            if !failpoint::crashed() {
+                // It has two names if it was linked.
+                temporary::remove(&self.temporary.dir, &self.temporary.name);
+            }
+            return Ok(());
+        }
+        let ReplaceError::Io(reason) = failure else { return Err(failure) };
+        if !may_be_done(&reason, file_system::is_local(&place.dir), &[Errno::NOENT]) {
+            return Err(ReplaceError::Io(reason));
+        }
+        // The look may be answered by a cache of names, the removal is not: what it removes was not renamed, and will not be. A
+        // link keeps the name that it was made from: then no name may be left.
+        let has_no_name = || match &*self.file {
+            LockedFile::Open(file) => sys::fs::fstat(file).is_ok_and(|now| now.st_nlink == 0),
+            LockedFile::Mapped(_) => false,
+        };
+        let removed = sys::fs::unlinkat(&self.temporary.dir, &self.temporary.name, AtFlags::empty());
+        if removed.is_ok() != switches::is_off("rename-lost")
+            && (matches!(replaces, Replaces::File(_)) || has_no_name())
+        {
+            return Err(ReplaceError::Io(reason));
+        }
+        Err(ReplaceError::InPlace(in_doubt(&reason)))
     }
 
     /// Device and inode of the file.
@@ -270,9 +287,17 @@ impl PreparedFile {
         (self.written.dev, self.written.ino)
     }
 
-    /// The file, which is locked for as long as the result lives, also once it is in place.
-    pub fn locked(&self) -> io::Result<File> {
-        self.file.file.try_clone()
+    /// The same without a descriptor, where the system can do that.
+    pub fn without_descriptor(self) -> PreparedFile {
+        let PreparedFile { temporary, file, written, is_unique } = self;
+        let file =
+            Arc::try_unwrap(file).map_or_else(|shared| shared, |file| Arc::new(file.without_descriptor()));
+        PreparedFile { temporary, file, written, is_unique }
+    }
+
+    /// The lock of the file, which can outlive its way into place.
+    pub fn lock(&self) -> Arc<LockedFile> {
+        self.file.clone()
     }
 }
 
@@ -289,9 +314,9 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for AtomicFile {
+impl Drop for TemporaryName {
     fn drop(&mut self) {
-        if !switches::is_off("write-clears-away") && !self.committed && !failpoint::crashed() {
+        if !switches::is_off("write-clears-away") && !self.is_in_place && !failpoint::crashed() {
             temporary::remove(&self.dir, &self.name);
         }
     }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use self::helper::{Helper, Helpers};
 use crate::wait_counter::{WaitCounter, WaitCounts};
 use crate::{Control, Result};
+use sys::map::OpenMap;
 
 mod helper;
 
@@ -66,7 +67,38 @@ pub enum Locked {
 /// The OS lock of one file. Dropping it unlocks.
 #[derive(Debug)]
 #[must_use = "the lock is released when it is dropped"]
-pub struct PathLock(File);
+pub struct PathLock(Option<LockedFile>);
+
+/// A file that is locked for as long as this lives.
+#[derive(Debug)]
+pub enum LockedFile {
+    /// By its descriptor.
+    Open(File),
+    /// Without one.
+    Mapped(OpenMap),
+}
+
+impl LockedFile {
+    /// The same lock without a descriptor, where the system can do that.
+    #[must_use]
+    pub fn without_descriptor(self) -> LockedFile {
+        match self {
+            LockedFile::Open(file) => OpenMap::of(file).map_or_else(LockedFile::Open, LockedFile::Mapped),
+            mapped => mapped,
+        }
+    }
+}
+
+impl PathLock {
+    fn of(file: File) -> PathLock {
+        PathLock(Some(LockedFile::Open(file)))
+    }
+
+    /// The same lock without a descriptor, where the system can do that.
+    pub fn without_descriptor(mut self) -> PathLock {
+        PathLock(self.0.take().map(LockedFile::without_descriptor))
+    }
+}
 
 impl Locks {
     /// Waits in the queue of `key`. `None` if `until` comes first, an error if the request is stopped.
@@ -109,7 +141,7 @@ impl Locks {
     ) -> Result<io::Result<Locked>> {
         let helper = file.try_clone().and_then(|own| {
             match switches::is_off("lock-between-processes") || try_lock(&own)? {
-                true => Ok(Err(PathLock(own))),
+                true => Ok(Err(PathLock::of(own))),
                 false => Helper::join(&self.helpers, own, id).map(Ok),
             }
         });
@@ -167,8 +199,10 @@ impl Drop for LockTurn<'_> {
 impl Drop for PathLock {
     fn drop(&mut self) {
         // A close would unlock, but a clone of the descriptor may live a moment longer.
-        if !switches::is_off("lock-unlock") {
-            let _ = sys::fs::unlock(&self.0);
+        if let Some(LockedFile::Open(file)) = &self.0
+            && !switches::is_off("lock-unlock")
+        {
+            let _ = sys::fs::unlock(file);
         }
     }
 }

@@ -87,7 +87,9 @@ impl PrivateFolder {
                     Err(Errno::EXIST) => return Ok(false),
                     linked => linked?,
                 }
-                self.unlink(name).map(|()| true)
+                // It has the new one. The old one goes when it is looked at again.
+                let _ = failpoint::taken().and_then(|()| self.unlink(name));
+                Ok(true)
             }
             Err(errno) => Err(errno.into()),
         }

@@ -7,4 +7,5 @@ pub(super) mod fs;
 pub(super) mod map;
 pub(super) mod memory;
 pub(super) mod mounts;
+pub(super) mod open_map;
 pub(super) mod process;

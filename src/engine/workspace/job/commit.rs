@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::base::Base;
 use super::draft::{Draft, Taken};
 use super::locks::Holding;
 use super::record::Recording;
 use super::stage::{Replacement, Staged};
 use super::steps::Step;
-use super::take_back::{Done, EntryId, Hidden, NewFile, take_back};
+use super::take_back::{Done, EntryId, Hidden, NewFile, OldFile, take_back};
 use super::{CarriedOut, JobNote, Place};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
@@ -27,7 +28,6 @@ use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::{FileStamp, identity};
-use folder::fs::view::OpenFile;
 use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
 use sys::ffi::OsStrExt;
@@ -46,6 +46,8 @@ struct Commit<'c> {
     replaced: HashMap<EntryId, EntryId>,
     /// Handles of the folders to flush. Opened before anything in them changes, so that after that only the flush can fail.
     folders: HashMap<EntryId, OwnedFd>,
+    /// Those of a job of many files, which have a handle each already and are opened for the flush one by one.
+    opened_later: HashMap<EntryId, ResolvedPath>,
     /// The hidden names of what is replaced or deleted.
     hidden: HashSet<OsString>,
     /// The state of the last file that was put in place, if it can belong only to the bytes written here.
@@ -84,6 +86,7 @@ impl Workspace {
             done: Vec::new(),
             replaced: HashMap::new(),
             folders: HashMap::new(),
+            opened_later: HashMap::new(),
             hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
             stamp: None,
         };
@@ -131,6 +134,9 @@ impl Commit<'_> {
         for (replacement, hidden) in replacements.iter_mut().filter(|_| !is_alone) {
             let path = &replacement.file.path;
             let copied = self.hide_copy(&replacement.found.place, &mut replacement.old, &replacement.hidden);
+            if self.draft.is_large && matches!(copied, Ok(Some(_))) {
+                replacement.old.close();
+            }
             *hidden = copied.map_err(|stopped| Box::new((path.clone(), stopped)))?;
         }
         for (replacement, hidden) in replacements {
@@ -149,7 +155,7 @@ impl Commit<'_> {
     fn hide_copy(
         &self,
         place: &ResolvedPath,
-        old: &mut Arc<OpenFile>,
+        old: &mut Base,
         name: &OsStr,
     ) -> Result<Option<Hidden>, Stopped> {
         // Of several names of one file, those before this one have changed the stamp already.
@@ -173,9 +179,9 @@ impl Commit<'_> {
     }
 
     /// Sets `old` to the state of the file at `place`, whose stamp changes with its names.
-    fn look_again(&self, place: &ResolvedPath, old: &mut Arc<OpenFile>) -> Result<(), Stopped> {
+    fn look_again(&self, place: &ResolvedPath, old: &mut Base) -> Result<(), Stopped> {
         let now = place.open().ok().flatten().filter(|now| now.stamp().same_content(old.stamp()));
-        *old = Arc::new(now.ok_or(ReplaceError::Changed)?);
+        *old = Base::new(place, Arc::new(now.ok_or(ReplaceError::Changed)?));
         Ok(())
     }
 
@@ -187,7 +193,8 @@ impl Commit<'_> {
             // Another name of it was replaced before.
             self.look_again(place, &mut old)?;
         }
-        let (id, lock) = (new.id(), new.locked().map_err(ReplaceError::from)?);
+        let old = old.open(file.path.sent()).map_err(Stopped::Refused)?;
+        let (id, _lock) = (new.id(), new.lock());
         let leads_there =
             || self.workspace.folders.check_still_leads_to(&file.path, found).map_err(Stopped::Refused);
         let put = new.put(place, &Replaces::File(&old), Durability::None, leads_there);
@@ -197,8 +204,9 @@ impl Commit<'_> {
             // A program that wrote to the old file between the last look and the rename has what it wrote only there.
             let was_written =
                 sys::fs::fstat(old.file()).is_ok_and(|now| !FileStamp::of(&now).same_content(old.stamp()));
-            let new = NewFile { id, stamp: stamp_at(place), _lock: lock };
-            self.done.push(Done::Replaced { place: place.clone(), new, old, hidden });
+            let new = NewFile { id, stamp: stamp_at(place), _lock };
+            let old = hidden.map_or_else(|| OldFile::Open(old), OldFile::Hidden);
+            self.done.push(Done::Replaced { place: place.clone(), new, old });
             if was_written {
                 return Err(ReplaceError::Changed.into());
             }
@@ -241,7 +249,7 @@ impl Commit<'_> {
         let found = self.free(at, path)?;
         self.will_change(&found.place)?;
         let (usual, place) = (self.workspace.new_folder_mode(), found.place);
-        sys::fs::mkdirat(&place.dir, &place.name, mode.unwrap_or(usual)).map_err(ReplaceError::from)?;
+        sys::fs::mkdirat(&place.dir, &place.name, mode.unwrap_or(usual)).map_err(taken_meanwhile)?;
         let made = place.clone();
         self.done.push(Done::Folder { place });
         // The process's mask took some of them away.
@@ -258,7 +266,7 @@ impl Commit<'_> {
         let found = self.free(at, path)?;
         self.will_change(&found.place)?;
         let ResolvedPath { dir, name, .. } = &found.place;
-        sys::fs::symlinkat(OsStr::from_bytes(target), dir, name).map_err(ReplaceError::from)?;
+        sys::fs::symlinkat(OsStr::from_bytes(target), dir, name).map_err(taken_meanwhile)?;
         let id = found.place.restat().ok().flatten().map(|stat| identity(&stat)).unwrap_or_default();
         self.done.push(Done::Link { place: found.place, id });
         Ok(())
@@ -273,13 +281,13 @@ impl Commit<'_> {
     ) -> Result<(), Stopped> {
         let found = self.free(at, path)?;
         self.will_change(&found.place)?;
-        let (id, lock) = (prepared.id(), prepared.locked().map_err(ReplaceError::from)?);
+        let (id, _lock) = (prepared.id(), prepared.lock());
         let at = path.at(at.0, &at.1);
         let leads_there =
             || self.workspace.folders.check_still_leads_to(&at, &found).map_err(Stopped::Refused);
         let put = prepared.put(&found.place, &replaces, Durability::None, leads_there);
         if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
-            let new = NewFile { id, stamp: stamp_at(&found.place), _lock: lock };
+            let new = NewFile { id, stamp: stamp_at(&found.place), _lock };
             self.done.push(Done::New { place: found.place, new });
         }
         self.stamp = put?;
@@ -387,17 +395,25 @@ impl Commit<'_> {
             return Ok(());
         }
         let id = identity(&sys::fs::fstat(&place.dir).map_err(ReplaceError::from)?);
-        if let Entry::Vacant(folder) = self.folders.entry(id) {
+        if self.draft.is_large {
+            self.opened_later.entry(id).or_insert_with(|| place.clone());
+        } else if let Entry::Vacant(folder) = self.folders.entry(id) {
             folder.insert(open_to_flush(place).map_err(ReplaceError::from)?);
         }
         Ok(())
     }
 
+    /// Flushes the folders in which something was changed.
+    fn flush(&self) -> Result<()> {
+        let source = |source| Error::WriteFailed { source };
+        flush(self.folders.values())?;
+        self.opened_later.values().try_for_each(|place| flush([&open_to_flush(place).map_err(source)?]))
+    }
+
     /// Takes everything back. An error if that fails.
     fn undo(&mut self, reason: &Error) -> Result<()> {
         let is_undone = take_back(std::mem::take(&mut self.done));
-        let folders: Vec<OwnedFd> = self.folders.drain().map(|(_, folder)| folder).collect();
-        if is_undone && flush(&folders).is_ok() {
+        if is_undone && self.flush().is_ok() {
             return Ok(());
         }
         let reason = match reason {
@@ -413,12 +429,11 @@ impl Commit<'_> {
 
     /// Flushes the folders, removes for good what was replaced or deleted, and notes in the journal that all is done.
     fn finish(self, mut recording: Option<Recording>, control: &Control) -> Result<CarriedOut> {
-        let folders: Vec<OwnedFd> = self.folders.into_values().collect();
         // One rename leaves nothing to repair.
         let first = recording.take_if(|_| self.draft.is_one_rename() && !failpoint::crashed());
-        let (recorded, flushed) = match first.map(|recording| recording.done(|| flush(&folders))) {
+        let (recorded, flushed) = match first.map(|recording| recording.done(|| self.flush())) {
             Some((recorded, flushed)) => (Some(recorded), flushed),
-            None => (None, flush(&folders)),
+            None => (None, self.flush()),
         };
         if failpoint::crashed() {
             return flushed.map(|()| CarriedOut::default());
@@ -427,7 +442,7 @@ impl Commit<'_> {
         for done in &self.done {
             match done {
                 // Also in a folder that goes.
-                Done::Replaced { hidden: Some(hidden), .. } => hidden.remove(),
+                Done::Replaced { old: OldFile::Hidden(hidden), .. } => hidden.remove(),
                 Done::Hidden { hidden, recursive, path, .. } => {
                     let own = &self.hidden;
                     match self.workspace.remove_hidden(hidden, *recursive, path, own, control) {
@@ -450,6 +465,11 @@ impl Commit<'_> {
         let stamp = self.stamp;
         flushed.map(|()| CarriedOut { recorded, stamp, removed })
     }
+}
+
+/// Why nothing could be made at a place that was free.
+fn taken_meanwhile(errno: Errno) -> ReplaceError {
+    if errno == Errno::EXIST { ReplaceError::Exists } else { errno.into() }
 }
 
 fn stamp_at(place: &ResolvedPath) -> Option<FileStamp> {

@@ -1,16 +1,16 @@
 //! Plans the operations of a job that change the contents of files.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
+use super::base::Base;
 use super::draft::DraftFile;
 use super::planner::{Entry, Planner, Spot};
 use super::steps::Step;
 use super::{Place, TextPlan};
 use crate::workspace::change::ChangeOptions;
 use crate::workspace::excerpt::unchanged;
-use crate::workspace::found::Want;
-use folder::fs::view::OpenFile;
+use crate::workspace::found::{Found, Want};
+use folder::fs::resolve::ResolvedPath;
 use folder::{Error, FilePath, Result};
 use journal::KeptEntry;
 use sys::fs::Access;
@@ -44,7 +44,9 @@ impl<'o> Planner<'_, 'o> {
                 return self.add_new(place, path, file);
             }
         };
-        let planned = self.planned(&self.draft.files[file], options, plan)?;
+        let planned = self.planned(&self.draft.files[file], options, plan);
+        self.draft.close(file);
+        let planned = planned?;
         self.check_size(&planned, self.draft.files[file].base.as_ref(), options)?;
         let changed = &mut self.draft.files[file];
         changed.plan = planned;
@@ -66,14 +68,17 @@ impl<'o> Planner<'_, 'o> {
         let old = match &file.base {
             None => None,
             Some(base) if options.any_bytes || !file.plan.changes_nothing() => {
-                Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
+                Some(workspace.any_bytes(base.open(name)?, name)?.ok_or_else(changed)?)
             }
-            Some(base) => match workspace.whole(base.clone(), name, self.control) {
-                Err(Error::InvalidUtf8 | Error::NotText { .. }) if options.makes_any_bytes => {
-                    Some(workspace.any_bytes(base.clone(), name)?.ok_or_else(changed)?)
+            Some(base) => {
+                let open = base.open(name)?;
+                match workspace.whole(open.clone(), name, self.control) {
+                    Err(Error::InvalidUtf8 | Error::NotText { .. }) if options.makes_any_bytes => {
+                        Some(workspace.any_bytes(open, name)?.ok_or_else(changed)?)
+                    }
+                    whole => Some(whole?.ok_or_else(changed)?),
                 }
-                whole => Some(whole?.ok_or_else(changed)?),
-            },
+            }
         };
         let bytes = old.as_ref().map_or(&b""[..], |(view, _)| view.bytes());
         let mut plan = |index: &_, text: &[u8]| {
@@ -136,16 +141,11 @@ impl<'o> Planner<'_, 'o> {
         }
     }
 
-    fn check_size(
-        &self,
-        plan: &EditPlan,
-        base: Option<&Arc<OpenFile>>,
-        options: &ChangeOptions,
-    ) -> Result<u64> {
+    fn check_size(&self, plan: &EditPlan, base: Option<&Base>, options: &ChangeOptions) -> Result<u64> {
         if options.restores {
             return Ok(0);
         }
-        self.workspace.check_size(plan, base.map_or(0, |base| base.len_bytes()), options.any_size)
+        self.workspace.check_size(plan, base.map_or(0, Base::len_bytes), options.any_size)
     }
 
     /// The number of the file `entry`, which is to be changed.
@@ -175,19 +175,25 @@ impl<'o> Planner<'_, 'o> {
             Some(true) => {}
         }
         workspace.check_version(&file, &path, options, control)?;
-        let file = DraftFile { found: Some(found), base: Some(file), ..DraftFile::new(&path) };
+        let dir = self.draft.shared(found.place.dir.clone());
+        let found = Found { place: ResolvedPath { dir, ..found.place }, ..found };
+        let base = Some(Base::new(&found.place, file));
+        let file = DraftFile { found: Some(found), base, ..DraftFile::new(&path) };
         Ok(self.draft.add(at, file))
     }
 
     /// Adds a new file at a free place.
     pub(super) fn add_new(&mut self, at: Place, path: &FilePath, file: DraftFile<'o>) -> Result<()> {
-        if self.workspace.folders.excludes().hides(&at.1, false) {
+        // Of a path that no step has changed, the look on the disk has said so already.
+        if self.draft.has_changed(&at) && self.workspace.folders.excludes().hides(&at.1, false) {
             return Err(Error::Excluded { name: path.sent().into() });
         }
-        let beside = Some(self.beside(&at, path)?);
+        let beside = self.beside(&at, path)?;
+        let beside = Some(self.draft.shared(beside));
         self.make_parents(&at, path)?;
         self.draft.files.push(DraftFile { beside, ..file });
         let file = self.draft.files.len() - 1;
+        self.draft.close(file);
         self.draft.steps.push(Step::New { at, path: path.clone(), file });
         Ok(())
     }

@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use super::Place;
+use super::base::Base;
 use super::steps::{Before, Step, Steps, below};
 use crate::workspace::found::Found;
 use folder::FilePath;
 use folder::fs::version::identity;
-use folder::fs::view::OpenFile;
 use journal::EntryId;
 use sys::fd::OwnedFd;
 use sys::fs::Mode;
@@ -28,8 +28,10 @@ pub(super) struct Draft<'o> {
     pub(super) steps: Steps,
     /// What is on the disk and loses its place.
     pub(super) taken: Vec<Taken>,
-    /// The handles of the folders of files, so that the files of one share it.
+    /// The handles of folders, so that the entries of one share it.
     dirs: HashMap<EntryId, Arc<OwnedFd>>,
+    /// Whether its files are too many to be held open.
+    pub(super) is_large: bool,
 }
 
 /// An entry on the disk that loses its place, as it was when that was planned.
@@ -50,7 +52,7 @@ pub(super) struct DraftFile<'o> {
     /// The folder on the disk in which a new file is written first: the nearest one above its place.
     pub(super) beside: Option<Arc<OwnedFd>>,
     /// The file to whose bytes the plan applies: itself, or that of which it is a copy. `None`: there are none.
-    pub(super) base: Option<Arc<OpenFile>>,
+    pub(super) base: Option<Base>,
     pub(super) plan: EditPlan<'o>,
     /// The mode of a copy. `None`: that of any new file.
     pub(super) mode: Option<Mode>,
@@ -82,7 +84,7 @@ impl<'o> DraftFile<'o> {
     /// A copy of it as it is so far.
     pub(super) fn copied(&self, to: &FilePath) -> DraftFile<'o> {
         let (base, plan, mode) = (self.base.clone(), self.plan.clone(), self.mode);
-        let is_old = |base: &Arc<OpenFile>| sys::fs::mode(base.stat().st_mode & 0o777);
+        let is_old = |base: &Base| sys::fs::mode(base.stat().st_mode & 0o777);
         let mode = mode.or_else(|| base.as_ref().map(is_old));
         let DraftFile { any_size, makes_any_bytes, .. } = *self;
         DraftFile { base, plan, mode, any_size, makes_any_bytes, ..DraftFile::new(to) }
@@ -90,6 +92,11 @@ impl<'o> DraftFile<'o> {
 }
 
 impl<'o> Draft<'o> {
+    /// An empty one. `is_large`: its files will be too many to be held open.
+    pub(super) fn new(is_large: bool) -> Draft<'o> {
+        Draft { is_large, ..Draft::default() }
+    }
+
     /// What is at `place` after all steps so far.
     pub(super) fn before(&self, place: &Place) -> Before {
         self.steps.before(place, self.steps.len())
@@ -100,14 +107,22 @@ impl<'o> Draft<'o> {
         self.before(place) != Before::OnDisk(place.clone()) || self.steps.leads_to(place)
     }
 
-    /// Adds a file that is on the disk at this place. Returns its number.
-    pub(super) fn add(&mut self, at: Place, mut file: DraftFile<'o>) -> usize {
-        if let Some(found) = &mut file.found
-            && let Ok(stat) = sys::fs::fstat(&found.place.dir)
-        {
-            let dir = self.dirs.entry(identity(&stat)).or_insert_with(|| found.place.dir.clone());
-            found.place.dir = dir.clone();
+    /// The first handle of the same folder.
+    pub(super) fn shared(&mut self, dir: Arc<OwnedFd>) -> Arc<OwnedFd> {
+        match sys::fs::fstat(&dir) {
+            Ok(stat) => self.dirs.entry(identity(&stat)).or_insert(dir).clone(),
+            Err(_) => dir,
         }
+    }
+
+    /// Gives the descriptor of the base of a file back, if the job has too many.
+    pub(super) fn close(&mut self, file: usize) {
+        let base = self.files.get_mut(file).and_then(|file| file.base.as_mut());
+        base.filter(|_| self.is_large).into_iter().for_each(Base::close);
+    }
+
+    /// Adds a file that is on the disk at this place. Returns its number.
+    pub(super) fn add(&mut self, at: Place, file: DraftFile<'o>) -> usize {
         self.files.push(file);
         self.on_disk.insert(at, self.files.len() - 1);
         self.files.len() - 1

@@ -3,21 +3,22 @@
 //! In one order for all jobs, so that two of them never wait for each other.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use super::MANY_FILES;
+use super::base::Base;
 use super::draft::Draft;
 use super::take_back::EntryId;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
+use folder::fs::file_system;
 use folder::fs::lock::{LockTurn, PathKey, PathLock};
 use folder::fs::resolve::file_type;
 use folder::fs::version::{FileStamp, identity};
-use folder::fs::view::OpenFile;
 use folder::{Control, Error, FilePath, Result};
 use sys::fs::FileType;
 
 /// What keeps others from changing what a job changes.
-struct Held<'w> {
+pub(super) struct Held<'w> {
     _locks: Vec<PathLock>,
     /// What is held, in the order of the keys, with the file that was locked. None: it is no file.
     entries: Vec<(PathKey, Option<EntryId>)>,
@@ -51,7 +52,7 @@ struct Wanted<'d> {
     found: &'d Found,
     path: &'d FilePath,
     /// The file as it was when its change was planned.
-    planned: Option<&'d Arc<OpenFile>>,
+    planned: Option<&'d Base>,
 }
 
 /// What has become of an entry since it was planned.
@@ -64,7 +65,13 @@ enum State {
     Replaced,
 }
 
-impl Wanted<'_> {
+impl<'d> Wanted<'d> {
+    fn of(found: &'d Found, path: &'d FilePath, planned: Option<&'d Base>) -> Result<Wanted<'d>> {
+        let dir = sys::fs::fstat(&found.place.dir).map_err(|errno| Error::read(path.sent(), errno))?;
+        let key = (dir.st_dev, dir.st_ino, found.place.name.clone());
+        Ok(Wanted { key, found, path, planned })
+    }
+
     fn state(&self, workspace: &Workspace, held: &Held) -> Result<State> {
         let now = self.found.place.restat().map_err(|errno| Error::read(self.path.sent(), errno))?;
         let is_held = held.entry(&self.key).flatten().is_none_or(|id| now.as_ref().map(identity) == Some(id));
@@ -116,6 +123,13 @@ impl Workspace {
         Ok(())
     }
 
+    /// Waits for the turns and locks of these entries, whatever they are now.
+    pub(super) fn hold_found(&self, entries: &[(FilePath, Found)], control: &Control) -> Result<Held<'_>> {
+        let wanted =
+            entries.iter().map(|(path, found)| Wanted::of(found, path, None)).collect::<Result<_>>()?;
+        self.lock_all(&in_order(wanted), &mut false, control)
+    }
+
     fn lock_all(&self, wanted: &[Wanted], was_replaced: &mut bool, control: &Control) -> Result<Held<'_>> {
         let until = control.lock_deadline();
         let turn = |one: &Wanted| self.take_turn(None, &one.found.place, one.path.sent(), until, control);
@@ -134,7 +148,8 @@ impl Workspace {
                         *was_replaced = true;
                         return Err(Error::Changed { name: path.sent().into() });
                     };
-                    locks.push(lock);
+                    let is_large = wanted.len() > MANY_FILES && file_system::is_local(&found.place.dir);
+                    locks.push(if is_large { lock.without_descriptor() } else { lock });
                     // Another file may be there since it was planned.
                     let now = (file.stamp().dev, file.stamp().ino);
                     known.insert(id, now);
@@ -152,13 +167,13 @@ fn wanted<'d>(draft: &'d Draft) -> Result<Vec<Wanted<'d>>> {
     let changed =
         draft.changed().filter_map(|file| Some((file.found.as_ref()?, &file.path, file.base.as_ref())));
     let taken = draft.taken.iter().map(|taken| (&taken.found, &taken.path, None));
-    let mut all = Vec::new();
-    for (found, path, planned) in changed.chain(taken) {
-        let dir = sys::fs::fstat(&found.place.dir).map_err(|errno| Error::read(path.sent(), errno))?;
-        let key = (dir.st_dev, dir.st_ino, found.place.name.clone());
-        all.push(Wanted { key, found, path, planned });
-    }
+    let all = changed.chain(taken).map(|(found, path, planned)| Wanted::of(found, path, planned));
+    Ok(in_order(all.collect::<Result<_>>()?))
+}
+
+/// In the order of their keys, each once.
+fn in_order(mut all: Vec<Wanted>) -> Vec<Wanted> {
     all.sort_by(|one, other| (&one.key, one.planned.is_none()).cmp(&(&other.key, other.planned.is_none())));
     all.dedup_by(|later, first| later.key == first.key);
-    Ok(all)
+    all
 }

@@ -10,15 +10,19 @@ use self::steps::Step;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;
+use folder::fs::file_system;
 use folder::fs::version::FileStamp;
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, KeptEntry};
+use sys::map::OpenMap;
 use text::lines::LineIndex;
 use text::shown::shown_line;
 use text::splice::EditPlan;
 
+mod base;
 mod commit;
 mod content;
+mod copies;
 mod draft;
 mod locks;
 mod names;
@@ -31,6 +35,12 @@ mod steps;
 mod take_back;
 #[cfg(test)]
 mod tests;
+
+/// A job of more operations holds no descriptors of its files between its phases. Of fewer, it spares the calls that open them again.
+const MANY_FILES: usize = 128;
+
+/// The most files whose locks are sure to be held by maps: a process has room for 65,530 maps, and a file needs two.
+const MOST_MAPPED: usize = 30_000;
 
 /// One operation of a job.
 pub enum Operation<'o> {
@@ -50,9 +60,9 @@ pub enum Operation<'o> {
         /// Its new path.
         to: FilePath,
     },
-    /// Copies a file to a path where nothing is. Missing folders of it are made.
+    /// Copies a file, or a folder with all in it, to a path where nothing is. Missing folders of it are made.
     Copy {
-        /// The path of the file.
+        /// The path of the entry.
         path: FilePath,
         /// The path of the copy.
         to: FilePath,
@@ -200,6 +210,33 @@ impl From<Error> for JobError {
 }
 
 impl Workspace {
+    /// How many descriptors a job needs at once that changes so many files in so many folders.
+    pub fn descriptors_of_job(&self, files: usize, folders: usize, dry_run: bool) -> u64 {
+        let is_local = |root: &folder::fs::root::Root| {
+            root.folder().is_ok_and(|folder| file_system::is_local(folder.handle()))
+        };
+        let of_file = match files > MANY_FILES {
+            true if dry_run => 0,
+            // Of locks that need descriptors: those of the old file and of the new one.
+            true => {
+                if OpenMap::is_kept() && self.folders.roots().iter().all(is_local) {
+                    0
+                } else {
+                    2
+                }
+            }
+            false => {
+                if dry_run {
+                    1
+                } else {
+                    6
+                }
+            }
+        };
+        let beyond_maps = files.saturating_sub(MOST_MAPPED);
+        (files * of_file + beyond_maps * 2 + folders) as u64
+    }
+
     /// Carries out `operations` in order, all or none of them. Returns what `describe` says of each change.
     ///
     /// If the server crashes in the middle, [`Workspace::recover`] completes it or takes it back. What is not in the journal can stay in
@@ -250,7 +287,7 @@ impl Workspace {
         control: &Control,
         (describe, allow): (&mut impl FnMut(JobChange) -> T, &impl Fn() -> Result<()>),
     ) -> Result<JobDone<T>, JobError> {
-        let mut draft = Draft::default();
+        let mut draft = Draft::new(operations.len() > MANY_FILES);
         let refused = (Planner { workspace: self, control, draft: &mut draft }).plan(operations)?;
         if !refused.is_empty() {
             return Err(JobError::Refused(refused));
@@ -274,7 +311,8 @@ impl Workspace {
                 None => None,
                 Some(base) => {
                     let changed = || Error::Changed { name: file.path.sent().into() };
-                    Some(self.any_bytes(base.clone(), file.path.sent())?.ok_or_else(changed)?.0)
+                    let open = base.open(file.path.sent())?;
+                    Some(self.any_bytes(open, file.path.sent())?.ok_or_else(changed)?.0)
                 }
             };
             let old = old.as_ref().map_or(&b""[..], |old| old.bytes());

@@ -1,24 +1,24 @@
-//! Plans the operations of a job that change names: moves, copies, deletions.
+//! Plans the operations of a job that change names: moves, deletions.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::draft::{DraftFile, Taken};
+use super::draft::Taken;
 use super::planner::{Entry, Planner, Spot};
 use super::steps::{Before, Step, below};
 use super::{Deletion, Place};
 use crate::workspace::excerpt::unchanged;
-use crate::workspace::found::{Want, refused};
+use crate::workspace::found::{Found, Want, refused};
 use crate::workspace::relocate;
 use folder::fs::remove::Guard;
-use folder::fs::resolve::file_type;
+use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::temporary;
 use folder::{Error, FilePath, Occupant, Result};
 use sys::fd::AsFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{Access, Dir, FileType};
 
-impl<'o> Planner<'_, 'o> {
+impl Planner<'_, '_> {
     pub(super) fn move_entry(&mut self, path: &FilePath, to: &FilePath) -> Result<()> {
         let (from, spot) = self.spot(path, Want::Link)?;
         let (target, occupant) = self.target(to, &from)?;
@@ -26,7 +26,7 @@ impl<'o> Planner<'_, 'o> {
             return Ok(());
         }
         if below(&target, &from).is_some() {
-            return Err(refuse_target("it cannot be moved into itself"));
+            return Err(refuse_target("move_to", "it cannot be moved into itself"));
         }
         if !matches!(occupant, Spot::Free(_)) {
             return Err(self.occupied((occupant, target.0), (path, from.0), to));
@@ -44,6 +44,7 @@ impl<'o> Planner<'_, 'o> {
             let device = |folder| sys::fs::fstat(folder).map(|stat| stat.st_dev).ok();
             if device(entry.found.place.dir.as_fd()) != device(beside.as_fd()) {
                 return Err(refuse_target(
+                    "move_to",
                     "it is on another file system; copy the file by copy_to, and delete it by another edit",
                 ));
             }
@@ -53,39 +54,6 @@ impl<'o> Planner<'_, 'o> {
         let (source, target_path) = (path.clone(), to.clone());
         self.draft.steps.push(Step::Moved { from, to: target, source, target: target_path, taken });
         Ok(())
-    }
-
-    pub(super) fn copy(&mut self, path: &FilePath, to: &FilePath) -> Result<()> {
-        let (from, spot) = self.spot(path, Want::File)?;
-        let copy = match spot {
-            Spot::New(file) => self.draft.files[file].copied(to),
-            Spot::Folder | Spot::Link => return Err(Error::IsAFolder { name: path.sent().into() }),
-            Spot::Free(_) => return Err(self.workspace.nothing_at(path)),
-            Spot::OnDisk(entry) => match self.draft.on_disk.get(&entry.at) {
-                Some(file) => self.draft.files[*file].copied(to),
-                None => self.copy_of(&entry.path, to)?,
-            },
-        };
-        let copy = DraftFile { mode: copy.mode.map(|mode| mode.difference(self.workspace.umask)), ..copy };
-        let (target, spot) = self.target(to, &from)?;
-        match spot {
-            _ if target == from => Ok(()),
-            Spot::Free(_) => self.add_new(target, to, copy),
-            occupant => Err(self.occupied((occupant, target.0), (path, from.0), to)),
-        }
-    }
-
-    /// A copy of a file on the disk that the job has not named so far.
-    fn copy_of(&self, path: &FilePath, to: &FilePath) -> Result<DraftFile<'o>> {
-        // What is kept from readers is not copied.
-        let readable = self.workspace.find(path, self.control)?;
-        let opened = self.workspace.open_place(&readable.place, path.sent(), self.control)?;
-        let changed = || Error::Changed { name: path.sent().into() };
-        let file = opened.ok_or_else(changed)?;
-        // A write that is running already would not show in the file's times.
-        self.workspace.before_version(&file, self.control)?.ok_or_else(changed)?;
-        let mode = sys::fs::mode(file.stat().st_mode & 0o777);
-        Ok(DraftFile { base: Some(file), mode: Some(mode), any_size: true, ..DraftFile::new(to) })
     }
 
     pub(super) fn delete(&mut self, path: &FilePath, only: Deletion) -> Result<()> {
@@ -154,6 +122,8 @@ impl<'o> Planner<'_, 'o> {
                 {
                     return Err(Error::PermissionDenied { name: path.sent().into() });
                 }
+                let dir = self.draft.shared(found.place.dir.clone());
+                let found = Found { place: ResolvedPath { dir, ..found.place }, ..found };
                 self.draft.taken.push(Taken { path: on_disk, found });
                 Ok(Some(self.draft.taken.len() - 1))
             }
@@ -214,7 +184,7 @@ impl<'o> Planner<'_, 'o> {
     }
 
     /// The place at `to`, where the entry at `from` is to be, and what is there. A relative path is one in the same served folder.
-    fn target(&self, to: &FilePath, from: &Place) -> Result<(Place, Spot)> {
+    pub(super) fn target(&self, to: &FilePath, from: &Place) -> Result<(Place, Spot)> {
         let (place, spot) = self.spot(to, Want::Link)?;
         match spot {
             Spot::Free(_) if to.folder().is_none() && place.0 != from.0 => {
@@ -226,7 +196,7 @@ impl<'o> Planner<'_, 'o> {
     }
 
     /// The error for what the served folder `there` has at `to`, where the entry at `path` of the folder `source` was to go.
-    fn occupied(
+    pub(super) fn occupied(
         &self,
         (occupant, there): (Spot, usize),
         (path, source): (&FilePath, usize),
@@ -250,6 +220,7 @@ fn parent_of(place: &Place) -> (usize, Option<&Path>) {
     (place.0, place.1.parent())
 }
 
-fn refuse_target(problem: &str) -> Error {
-    Error::InvalidArguments { at: "move_to".into(), problem: problem.into() }
+/// The error for an argument of a move or copy.
+pub(super) fn refuse_target(at: &str, problem: &str) -> Error {
+    Error::InvalidArguments { at: at.into(), problem: problem.into() }
 }

@@ -347,7 +347,8 @@ impl Recorder<'_> {
     /// Calls `with` with the bytes to which a file's plan applies. They were read before, and looked at afterwards.
     fn with_old<T: Default>(&mut self, file: &DraftFile, with: impl FnOnce(&[u8]) -> T) -> T {
         let Some(base) = &file.base else { return with(b"") };
-        match self.workspace.any_bytes(base.clone(), file.path.sent()) {
+        let name = file.path.sent();
+        match base.open(name).and_then(|open| self.workspace.any_bytes(open, name)) {
             Ok(Some((view, _))) => with(view.bytes()),
             _ => {
                 self.problem = "it changes what could not be read".into();

@@ -7,20 +7,21 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Place;
+use super::locks::Held;
 use super::take_back::{put, rename_back, theirs};
 use crate::change_log::OpenChange;
-use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
+use crate::workspace::{ATTEMPTS, Workspace};
 use folder::fs::atomic::{AtomicFile, Durability, Replaces, flush_directory, open_to_flush};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
 use folder::fs::{leftovers, temporary};
-use folder::{Control, FilePath};
+use folder::{Control, Error, FilePath};
 use journal::{Change, FileChange, KeptEntry, Step};
 use sys::ffi::OsStrExt;
 use sys::fs::{AtFlags, Dir};
@@ -28,6 +29,9 @@ use text::shown::shown_line;
 
 /// How long a job of a dead server may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// How long it waits for files that others have locked.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// A job that is taken back or completed.
 struct Recovery<'r> {
@@ -86,7 +90,34 @@ impl<'r> Recovery<'r> {
         Some(Recovery { workspace, change, roots, control: Control::new(PATIENCE) })
     }
 
+    /// Waits for all that others have locked of it. `None`: they keep it for too long.
+    fn hold(&self) -> Option<Option<Held<'_>>> {
+        let entry = |place: &journal::Place| {
+            let found = self.find(place).ok().filter(|found| found.place.missing.is_empty())?;
+            Some((FilePath::known(found.number, &shown_line(&place.path)), found))
+        };
+        let control = Control::new(LONGEST_WAIT);
+        for _ in 0..ATTEMPTS {
+            let entries: Vec<_> = self.change.places().filter_map(entry).collect();
+            match self.workspace.hold_found(&entries, &control) {
+                Ok(held) => return Some(Some(held)),
+                // Others came first.
+                Err(Error::Changed { .. }) => {}
+                Err(Error::Locked { .. } | Error::TimedOut | Error::Cancelled) => return None,
+                // What cannot be locked is locked by nobody.
+                Err(_) => return Some(None),
+            }
+        }
+        None
+    }
+
     fn settle(&self, open: OpenChange) {
+        let Some(_held) = self.hold() else {
+            tracing::warn!(
+                "--journal: files of a change of a server that ended are locked; it is settled later"
+            );
+            return open.keep();
+        };
         let (files, steps) = (&self.change.files[..], &self.change.steps[..]);
         let done = (0..steps.len()).rev().find(|number| self.is_done(*number));
         let has_come_to_its_end = match (done, files.last()) {
@@ -279,21 +310,22 @@ impl<'r> Recovery<'r> {
 
     /// Removes what still has a hidden name at places that `may_go`, and the temporary files beside.
     fn remove_hidden(&self, may_go: impl Fn(&journal::Place) -> bool) {
-        let files = || self.change.files.iter().filter(|file| may_go(&file.from));
-        let moved = files().map(|file| (&file.at, &file.hidden));
-        let files = files().map(|file| (&file.from, &file.hidden));
-        for hidden in files.chain(moved).filter_map(|(place, hidden)| self.hidden(place, hidden)) {
-            let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty());
+        for file in self.change.files.iter().filter(|file| may_go(&file.from)) {
+            let places = [&file.from, &file.at, &beside_after(&self.change.steps, &file.from)];
+            for hidden in places.into_iter().filter_map(|place| self.hidden(place, &file.hidden)) {
+                let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty());
+            }
         }
         let deleted = || {
-            self.change.steps.iter().filter_map(|step| match step {
-                Step::Deleted { at, hidden, .. } if may_go(at) => Some((at, hidden)),
+            self.change.steps.iter().enumerate().filter_map(|(number, step)| match step {
+                Step::Deleted { at, hidden, .. } if may_go(at) => Some((number, at, hidden)),
                 _ => None,
             })
         };
-        let own = deleted().map(|(_, hidden)| OsStr::from_bytes(hidden).to_owned()).collect();
-        for (at, hidden) in deleted() {
-            let Some(hidden) = self.hidden(at, hidden) else { continue };
+        let own = deleted().map(|(_, _, hidden)| OsStr::from_bytes(hidden).to_owned()).collect();
+        for (number, at, hidden) in deleted() {
+            let moved = || self.hidden(&beside_after(&self.change.steps[number + 1..], at), hidden);
+            let Some(hidden) = self.hidden(at, hidden).or_else(moved) else { continue };
             let path = PathBuf::from(OsStr::from_bytes(&at.path));
             self.workspace.remove_hidden(&hidden, true, &path, &own, &self.control);
         }
@@ -306,6 +338,27 @@ impl<'r> Recovery<'r> {
             }
         }
     }
+}
+
+/// Where what is beside `place` is after these steps: folders above it may have been moved or hidden.
+fn beside_after(steps: &[Step], place: &journal::Place) -> journal::Place {
+    let path = |place: &journal::Place| PathBuf::from(OsStr::from_bytes(&place.path));
+    let (mut root, mut now) = (place.root, path(place));
+    for step in steps {
+        let (from, to) = match step {
+            Step::Moved { from, to, .. } => (from, (to.root, path(to))),
+            Step::Deleted { at, hidden, .. } => {
+                (at, (at.root, path(at).with_file_name(OsStr::from_bytes(hidden))))
+            }
+            _ => continue,
+        };
+        let rest =
+            now.strip_prefix(path(from)).ok().filter(|rest| from.root == root && *rest != Path::new(""));
+        if let Some(rest) = rest.map(Path::to_owned) {
+            (root, now) = (to.0, to.1.join(rest));
+        }
+    }
+    journal::Place { root, path: now.as_os_str().as_bytes().to_vec() }
 }
 
 /// Makes a file.

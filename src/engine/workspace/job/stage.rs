@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use super::base::Base;
 use super::draft::{Draft, DraftFile};
 use super::steps::Step;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
 use folder::fs::atomic::{PreparedFile, Replaces};
-use folder::fs::temporary;
-use folder::fs::view::OpenFile;
+use folder::fs::{file_system, temporary};
 use folder::{Control, Error, FilePath};
 use sys::fd::OwnedFd;
 use sys::fs::Mode;
@@ -28,7 +28,7 @@ pub(super) struct Staged<'d> {
 pub(super) struct Replacement<'d> {
     pub(super) file: &'d DraftFile<'d>,
     pub(super) found: &'d Found,
-    pub(super) old: Arc<OpenFile>,
+    pub(super) old: Base,
     pub(super) new: PreparedFile,
     /// The second name of the old file until all is done.
     pub(super) hidden: OsString,
@@ -59,8 +59,7 @@ impl Workspace {
         let mut staged = Staged::default();
         for file in draft.changed() {
             let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
-            let replaces = Replaces::File(old);
-            let new = self.staged(file, &found.place.dir, &replaces, control).map_err(failed(file))?;
+            let new = self.staged(draft, file, &found.place.dir, None, control).map_err(failed(file))?;
             let (old, hidden) = (old.clone(), temporary::new_name());
             staged.replacements.push(Replacement { file, found, old, new, hidden });
         }
@@ -68,7 +67,8 @@ impl Workspace {
             let Step::New { file: number, .. } = step else { continue };
             let file = &draft.files[*number];
             let Some(dir) = &file.beside else { continue };
-            let new = self.staged(file, dir, &self.as_new(file), control).map_err(failed(file))?;
+            let mode = Some(self.as_new(file));
+            let new = self.staged(draft, file, dir, mode, control).map_err(failed(file))?;
             staged.new.push((*number, new));
         }
         Ok(staged)
@@ -80,19 +80,22 @@ impl Workspace {
         Replaces::Nothing(file.mode.unwrap_or(usual.difference(self.umask)))
     }
 
+    /// Writes one file. `as_new`: it replaces nothing, and not its base.
     fn staged(
         &self,
+        draft: &Draft,
         file: &DraftFile,
         dir: &Arc<OwnedFd>,
-        replaces: &Replaces,
+        as_new: Option<Replaces>,
         control: &Control,
     ) -> Result<PreparedFile, Stopped> {
         let name = file.path.sent();
         let changed = || Stopped::Refused(Error::Changed { name: name.into() });
-        let old = match &file.base {
+        let open = file.base.as_ref().map(|base| base.open(name)).transpose().map_err(Stopped::Refused)?;
+        let old = match &open {
             None => None,
-            Some(base) => {
-                let old = self.any_bytes(base.clone(), name).map_err(Stopped::Refused)?;
+            Some(open) => {
+                let old = self.any_bytes(open.clone(), name).map_err(Stopped::Refused)?;
                 Some(old.ok_or_else(changed)?.0)
             }
         };
@@ -105,6 +108,13 @@ impl Workspace {
         {
             return Err(changed());
         }
-        Ok(composed.out.prepare(replaces, self.options.durability)?)
+        let replaces = match (as_new, &open) {
+            (Some(as_new), _) => as_new,
+            (None, Some(open)) => Replaces::File(open),
+            (None, None) => return Err(changed()),
+        };
+        let prepared = composed.out.prepare(&replaces, self.options.durability)?;
+        let is_large = draft.is_large && file_system::is_local(dir);
+        Ok(if is_large { prepared.without_descriptor() } else { prepared })
     }
 }

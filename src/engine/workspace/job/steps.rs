@@ -52,6 +52,17 @@ impl Step {
         }
     }
 
+    /// The place where something is behind it that was not there.
+    pub(super) fn made(&self) -> Option<&Place> {
+        match self {
+            Step::Folder { at, .. }
+            | Step::New { at, .. }
+            | Step::Link { at, .. }
+            | Step::Moved { to: at, .. } => Some(at),
+            Step::Deleted { .. } => None,
+        }
+    }
+
     /// Whether it makes something at a place.
     fn makes(&self) -> bool {
         matches!(self, Step::Folder { .. } | Step::New { .. } | Step::Link { .. })
@@ -180,7 +191,7 @@ impl Steps {
 }
 
 /// The place `rest` below `folder`, which is the folder itself if it is empty.
-fn joined(folder: &Place, rest: &Path) -> Place {
+pub(super) fn joined(folder: &Place, rest: &Path) -> Place {
     if rest == Path::new("") { folder.clone() } else { (folder.0, folder.1.join(rest)) }
 }
 

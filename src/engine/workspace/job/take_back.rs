@@ -3,11 +3,11 @@
 //! What a change replaces or deletes keeps a second, hidden name until the job is done.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
 use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
+use folder::fs::lock::LockedFile;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::{FileStamp, identity};
@@ -22,8 +22,8 @@ pub(super) type EntryId = (u64, u64);
 
 /// A step that was carried out.
 pub(super) enum Done {
-    /// The file at a place has other content. The old file has the hidden name, or is only open.
-    Replaced { place: ResolvedPath, new: NewFile, old: Arc<OpenFile>, hidden: Option<Hidden> },
+    /// The file at a place has other content.
+    Replaced { place: ResolvedPath, new: NewFile, old: OldFile },
     /// A file is new.
     New { place: ResolvedPath, new: NewFile },
     /// A folder is new.
@@ -40,6 +40,14 @@ pub(super) enum Done {
         recursive: bool,
         path: std::path::PathBuf,
     },
+}
+
+/// Where a file is that was replaced.
+pub(super) enum OldFile {
+    /// It has a hidden name.
+    Hidden(Hidden),
+    /// It is only open, where a file cannot have two names.
+    Open(Arc<OpenFile>),
 }
 
 /// A second, hidden name of a file. It goes when this is dropped.
@@ -69,7 +77,7 @@ pub(super) struct NewFile {
     pub(super) id: EntryId,
     /// Its state right after that.
     pub(super) stamp: Option<FileStamp>,
-    pub(super) _lock: File,
+    pub(super) _lock: Arc<LockedFile>,
 }
 
 impl NewFile {
@@ -95,8 +103,8 @@ pub(super) fn take_back(done: Vec<Done>) -> bool {
 impl Done {
     fn take_back(self) -> io::Result<()> {
         match self {
-            Done::Replaced { place, new, old, hidden } => match new.is_untouched(&place)? {
-                true => restore(&place, &old, hidden),
+            Done::Replaced { place, new, old } => match new.is_untouched(&place)? {
+                true => restore(&place, old),
                 false => Err(theirs()),
             },
             Done::New { place, new } => match new.is_untouched(&place)? {
@@ -107,7 +115,11 @@ impl Done {
                 true => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())),
                 false => Err(theirs()),
             },
-            Done::Folder { place } => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)),
+            // What others have put into it stays.
+            Done::Folder { place } => match sys::fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR) {
+                Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+                removed => gone(removed),
+            },
             Done::Moved { from, to, id } => renamed_back(&to, &from, id),
             Done::Hidden { place, hidden, id, .. } => renamed_back(&hidden, &place, id),
         }
@@ -120,10 +132,10 @@ pub(super) fn theirs() -> io::Error {
 }
 
 /// Puts the old file at its place again.
-fn restore(place: &ResolvedPath, old: &Arc<OpenFile>, hidden: Option<Hidden>) -> io::Result<()> {
-    match hidden {
-        Some(hidden) => Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?),
-        None => rewrite(place, old),
+fn restore(place: &ResolvedPath, old: OldFile) -> io::Result<()> {
+    match old {
+        OldFile::Hidden(hidden) => Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?),
+        OldFile::Open(old) => rewrite(place, &old),
     }
 }
 

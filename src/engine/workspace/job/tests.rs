@@ -13,6 +13,9 @@ use text::splice::Splice;
 use super::*;
 use crate::WorkspaceOptions;
 
+mod chains;
+mod copies;
+mod model;
 mod recover;
 mod undo;
 
@@ -145,10 +148,7 @@ fn apply(tree: &mut Tree, op: &Op) -> bool {
             }
             _ => false,
         },
-        Op::Move(at, to) | Op::Copy(at, to) if at == to => match tree.get(at) {
-            Some(entry) => matches!(op, Op::Move(..)) || entry.is_some(),
-            None => false,
-        },
+        Op::Move(at, to) | Op::Copy(at, to) if at == to => tree.contains_key(at),
         Op::Move(at, to) => {
             if !tree.contains_key(at) || tree.contains_key(to) || is_within(to, at) || !make_parents(tree, to)
             {
@@ -161,13 +161,15 @@ fn apply(tree: &mut Tree, op: &Op) -> bool {
             }
             true
         }
-        Op::Copy(at, to) => match tree.get(at).cloned() {
-            Some(text @ Some(_)) if !tree.contains_key(to) && make_parents(tree, to) => {
-                tree.insert(to.into(), text);
-                true
+        Op::Copy(at, to) => {
+            if !tree.contains_key(at) || tree.contains_key(to) || is_within(to, at) || !make_parents(tree, to)
+            {
+                return false;
             }
-            _ => false,
-        },
+            let copied = tree.clone().into_iter().filter(|(path, _)| is_within(path, at));
+            tree.extend(copied.map(|(path, entry)| (format!("{to}{}", &path[at.len()..]), entry)));
+            true
+        }
         Op::Delete(at, recursive) => {
             let inside = tree.keys().filter(|path| is_within(path, at)).count();
             if inside == 0 || inside > 1 && !recursive {

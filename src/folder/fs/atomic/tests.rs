@@ -90,8 +90,8 @@ fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
     let lost = || ReplaceError::Io(Errno::NOTCONN.into());
     for by_link in [false, true] {
         let new = AtomicFile::create(&dir.1).unwrap();
-        let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
-        let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("a"));
+        let new = new.prepare(&Replaces::Nothing(Mode::RUSR), Durability::None).unwrap();
+        let (old, path) = (dir.0.path().join(&new.temporary.name), dir.0.path().join("a"));
         match by_link {
             true => {
                 std::fs::remove_file(&path).unwrap();
@@ -99,7 +99,7 @@ fn a_rename_that_is_carried_out_and_fails_is_no_failure() {
             }
             false => std::fs::rename(old, path).unwrap(),
         }
-        assert!(new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp).is_ok());
+        assert!(new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR)).is_ok());
         assert_eq!(dir.names(), ["a"]);
     }
 }
@@ -110,20 +110,20 @@ fn a_rename_whose_answer_is_lost_is_a_failure_only_if_it_can_not_have_been_carri
     let place = dir.place("a");
     let lost = || ReplaceError::Io(Errno::NOTCONN.into());
     let new = AtomicFile::create(&dir.1).unwrap();
-    let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
-    let undone = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp);
+    let new = new.prepare(&Replaces::Nothing(Mode::RUSR), Durability::None).unwrap();
+    let undone = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR));
     assert!(matches!(undone, Err(ReplaceError::Io(_))), "{undone:?}");
     assert!(dir.names().is_empty());
     // A cache of names still shows the old file: as if it were there, in the place of the new one.
     for by_link in [false, true] {
         let new = AtomicFile::create(&dir.1).unwrap();
-        let stamp = FileStamp::of(&sys::fs::fstat(&new.file).unwrap());
-        let (old, path) = (dir.0.path().join(&new.name), dir.0.path().join("b"));
+        let new = new.prepare(&Replaces::Nothing(Mode::RUSR), Durability::None).unwrap();
+        let (old, path) = (dir.0.path().join(&new.temporary.name), dir.0.path().join("b"));
         match by_link {
             true => std::fs::hard_link(old, &path).unwrap(),
             false => std::fs::rename(old, &path).unwrap(),
         }
-        let doubt = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR), &stamp);
+        let doubt = new.settle(lost(), &place, &Replaces::Nothing(Mode::RUSR));
         assert!(matches!(doubt, Err(ReplaceError::InPlace(_))), "{doubt:?}");
         std::fs::remove_file(path).unwrap();
     }
@@ -170,7 +170,7 @@ fn a_commit_that_is_not_allowed_leaves_nothing_behind() {
     let dir = dir();
     let mut new = AtomicFile::create(&dir.1).unwrap();
     new.write_all(b"x").unwrap();
-    assert_eq!(std::fs::metadata(dir.0.path().join(&new.name)).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(dir.0.path().join(&new.temporary.name)).unwrap().mode() & 0o777, 0o600);
     let place = dir.place("a");
     let refused =
         new.commit(&place, &Replaces::Nothing(Mode::RUSR), Durability::None, || Err(ReplaceError::Changed));
@@ -184,7 +184,7 @@ fn leftovers_of_the_dead_are_removed_and_those_of_the_living_stay() {
     std::fs::write(dir.0.path().join(temporary::new_name()), "x").unwrap();
     let living = AtomicFile::create(&dir.1).unwrap();
     assert_eq!(leftovers::remove_leftovers(&dir.1).unwrap(), 1);
-    assert_eq!(dir.names(), [living.name.to_str().unwrap()]);
+    assert_eq!(dir.names(), [living.temporary.name.to_str().unwrap()]);
     drop(living);
     assert!(dir.names().is_empty());
 }
@@ -196,5 +196,5 @@ fn a_start_that_takes_a_temporary_away_before_it_is_locked_costs_its_writer_noth
     let meddle = move || assert_eq!(leftovers::remove_leftovers(&other).unwrap(), 1);
     let mut created = None;
     assert!(failpoint::meddle_at(1, meddle, || created = Some(AtomicFile::create(&dir.1).unwrap())));
-    assert_eq!(dir.names(), [created.unwrap().name.to_str().unwrap()]);
+    assert_eq!(dir.names(), [created.unwrap().temporary.name.to_str().unwrap()]);
 }

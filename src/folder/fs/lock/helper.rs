@@ -74,7 +74,7 @@ impl Helper {
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
         Ok(match state.outcome.take() {
-            Some(outcome) => outcome.map(|file| Locked::Held(PathLock(file))),
+            Some(outcome) => outcome.map(|file| Locked::Held(PathLock::of(file))),
             None => Ok(Locked::StartOver),
         })
     }

@@ -1,6 +1,7 @@
 //! Runs a `replace`: searches, makes a job of what was found, and puts the answer together.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,9 +32,7 @@ const WAYS_OUT: WaysOut = WaysOut {
     line_break: "pass \"multiline\": true",
 };
 
-/// Descriptors that a job holds for each file, at most, and a dry run; and those that are left for everything else.
-const HELD_BY_JOB: u64 = 6;
-const HELD_BY_DRY_RUN: u64 = 1;
+/// Descriptors that are left for everything else.
 const SPARE_FILES: u64 = 256;
 
 /// A call that runs.
@@ -93,7 +92,7 @@ impl<'r> Run<'r> {
             let run = Fruitless { scope: &self.request.scope, workspace, wants: &wants, control, started };
             return Ok(told::nothing(run, self.call.expected, &searched, notes));
         }
-        self.check_count(files.len() as u64)?;
+        self.check_count(&files)?;
         let state = self.state(files.len());
         let job = self.job(&files, &state, |_| None);
         let state = state.into_inner();
@@ -120,7 +119,7 @@ impl<'r> Run<'r> {
         };
         let wanted: Vec<&PlannedFile> = planned.files.iter().filter(is_wanted).collect();
         let files: Vec<File> = wanted.iter().map(|planned| planned.file.clone()).collect();
-        self.check_count(files.len() as u64)?;
+        self.check_count(&files)?;
         let state = self.state(files.len());
         let job = self.job(&files, &state, |number| wanted.get(number).copied());
         let state = state.into_inner();
@@ -141,17 +140,21 @@ impl<'r> Run<'r> {
         Ok((reply, !self.call.dry_run))
     }
 
-    /// Refuses more files than a job can hold open.
-    fn check_count(&self, files: u64) -> Result<()> {
-        let of_one = if self.call.dry_run { HELD_BY_DRY_RUN } else { HELD_BY_JOB };
-        let most = open_file_limit().saturating_sub(SPARE_FILES) / of_one;
-        if files <= most {
+    /// Refuses more files than a job has descriptors for.
+    fn check_count(&self, files: &[File]) -> Result<()> {
+        let folder_of =
+            |file: &'_ File| (file.path.folder(), Path::new(file.path.as_str()).parent().map(Path::to_owned));
+        let folders: HashSet<_> = files.iter().map(folder_of).collect();
+        let limit = open_file_limit();
+        let needed = self.workspace.descriptors_of_job(files.len(), folders.len(), self.call.dry_run);
+        if needed <= limit.saturating_sub(SPARE_FILES) {
             return Ok(());
         }
         let problem = format!(
-            "it matches in {files} files, of which {most} can be changed at once, because the system lets the server have {} files open; \
-             replace in parts, by path, glob or type",
-            open_file_limit()
+            "it matches in {} files of {} folders, for which a change needs {needed} open files at once, more than the {limit} that the \
+             system lets the server have; replace in parts, by path, glob or type",
+            files.len(),
+            folders.len()
         );
         Err(Error::InvalidArguments { at: "pattern".into(), problem })
     }

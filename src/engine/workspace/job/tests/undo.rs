@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::*;
+use folder::fs::atomic::Durability;
 
 pub(super) struct Dirs {
     pub(super) served: tempfile::TempDir,
@@ -16,8 +17,19 @@ impl Dirs {
         dirs
     }
 
+    pub(super) fn path(&self) -> &Path {
+        self.served.path()
+    }
+
     pub(super) fn open(&self) -> Workspace {
         Workspace::open(&[self.served.path().into()], self.options()).unwrap()
+    }
+
+    /// A server that waits for no disk, with a journal of so many bytes.
+    pub(super) fn open_fast(&self, bytes: u64) -> Workspace {
+        let (journal, durability) = (Some((self.journal.path().join("journal"), bytes)), Durability::None);
+        let options = WorkspaceOptions { journal, durability, ..self.options() };
+        Workspace::open(&[self.served.path().into()], options).unwrap()
     }
 
     fn options(&self) -> WorkspaceOptions {
@@ -42,14 +54,16 @@ fn recorded(done: JobDone<String>) -> ChangeNumber {
 }
 
 pub(super) fn change(workspace: &Workspace, ops: &[Op]) -> Result<JobDone<String>, JobError> {
+    change_with(workspace, &mut operations(workspace, ops))
+}
+
+pub(super) fn change_with(
+    workspace: &Workspace,
+    operations: &mut [Operation],
+) -> Result<JobDone<String>, JobError> {
     let author = author();
     let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None, partly: false });
-    workspace.run_job(
-        &mut operations(workspace, ops),
-        JobOptions { dry_run: false, note },
-        &control(),
-        described,
-    )
+    workspace.run_job(operations, JobOptions { dry_run: false, note }, &control(), described)
 }
 
 pub(super) fn undo(workspace: &Workspace, number: ChangeNumber) -> Result<JobDone<String>, JobError> {
