@@ -158,3 +158,14 @@ fn without_the_flag_only_the_set_agent_keeps_its_changes() {
     let none = server.tool("undo", json!({}));
     assert!(none.is_error && none.text.contains("has made no change"), "{}", none.text);
 }
+
+#[test]
+fn in_a_folder_whose_name_differs_in_case_from_an_excluded_one_files_are_made_as_without_a_journal() {
+    let folder = Folder::new();
+    put(&folder, "SECRET/a", "open\n");
+    let flags = ["--tools=filesystem", "--exclude=secret/", &*journal(&folder)];
+    let server = Stdio::start(&folder, &flags).ready();
+    server.ok("write_file", json!({ "path": "SECRET/b", "content": "b\n" }));
+    assert!(server.tool("write_file", json!({ "path": "Secret/new", "content": "x" })).is_error);
+    assert_eq!(folder.text("SECRET/b"), "b\n");
+}

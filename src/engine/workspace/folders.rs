@@ -289,7 +289,7 @@ impl Folders {
         let real = found.real_path(path);
         let Some(listed) = spelling::listed(found.folder.handle(), real, &found.place) else { return true };
         // The names of links on the way are not among the listed ones.
-        let goes_through_links = found.place.real.is_some();
+        let goes_through_links = found.place.real.as_deref().is_some_and(|real| real != text);
         if listed != real {
             found.place.real = Some(listed);
         }
