@@ -31,6 +31,15 @@ pub enum Sync {
     None,
 }
 
+/// `--live`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Live {
+    /// Where the system tells all changes of folders
+    Auto,
+    /// Each walk looks at every folder
+    Off,
+}
+
 /// `--log-level`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]

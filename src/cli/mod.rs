@@ -131,6 +131,11 @@ pub struct Config {
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=65_536))]
     pub filter_cache: u32,
 
+    /// Whether folders are watched, so that lists and searches need not look at those that have not changed: auto (where the
+    /// system tells all changes) or off
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    live: choices::Live,
+
     /// A folder to keep that on disk as well, outside the served folders; servers may share it
     #[arg(long, value_name = "PATH", value_parser = home::path(), value_hint = ValueHint::DirPath)]
     pub filter_dir: Option<PathBuf>,

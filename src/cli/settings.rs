@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::choices::Live;
 use super::values::Tools;
 use super::{Config, Stop, home};
 use crate::tools::{Offered, sets};
@@ -54,6 +55,7 @@ impl Config {
             read_only: self.read_only,
             durability: self.sync.into(),
             excludes: self.excludes()?,
+            live: matches!(self.live, Live::Auto),
             unsafe_locks: self.unsafe_locks,
         })
     }

@@ -105,9 +105,16 @@ impl IgnoreRules {
         }
     }
 
-    /// Adds the rules of `folder`, whose path is `path`, and which has `files`.
-    pub(crate) fn enter(&mut self, folder: impl AsFd, path: &Path, files: RuleFiles) {
-        self.0.push(Level::read(folder, path, files, self.room()));
+    /// Adds the rules of a folder, whose path is `path`, and which has `files`. `None`: it cannot be opened.
+    pub(crate) fn enter<F: AsFd>(
+        &mut self,
+        folder: impl FnOnce() -> Option<F>,
+        path: &Path,
+        files: RuleFiles,
+    ) {
+        let folder = if files == RuleFiles::default() { None } else { folder() };
+        let read = |folder| Level::read(folder, path, files, self.room());
+        self.0.push(folder.map(read).unwrap_or_default());
     }
 
     /// Bytes of rules that may be read.

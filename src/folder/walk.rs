@@ -8,10 +8,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use self::enter::{Entered, EnteredAhead};
+use self::enter::{Entered, EnteredAhead, FolderNames, names_of};
+pub use self::folder::WalkedFolder;
 pub use self::kind::EntryKind;
 use self::kind::kind_by_look;
-use self::names::{Names, read_names};
+use self::names::Names;
+
 pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
 pub use self::stats::{LateStats, StatResult};
@@ -22,6 +24,7 @@ use crate::fs::mount_safety::MountSafety;
 use crate::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::fs::spelling;
 use crate::ignored::IgnoreRules;
+use crate::live::{Live, Moment};
 use crate::lookups::Lookups;
 use crate::path::MAX_COMPONENTS;
 use crate::{Control, Error, Result};
@@ -29,6 +32,12 @@ use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::Stat;
 use sys::io::Errno;
+
+/// Bytes of the longest path below the start of a walk by which a folder is opened later. The system takes paths of 4096.
+const MOST_KNOWN: usize = 3_500;
+
+/// What is known of the folders of walks without a look.
+pub type LiveFolders = Live<Names>;
 
 /// After how many steps a walk looks whether its time is up: to ask for the time takes as long as a step.
 const STEPS_BETWEEN_CHECKS: u32 = 32;
@@ -57,9 +66,13 @@ pub struct Walk<'w> {
     options: WalkOptions,
     /// The served folder.
     root: Arc<OwnedFd>,
+    /// The folder in which the walk began.
+    start: Arc<OwnedFd>,
     excludes: &'w Excludes,
     ignored: IgnoreRules,
     control: &'w Control,
+    /// What is known of folders without a look.
+    live: Option<&'w LiveFolders>,
     /// The device of the folder in which the walk began.
     device: u64,
     levels: Vec<Level>,
@@ -83,8 +96,10 @@ pub struct Walk<'w> {
 
 #[derive(Debug)]
 struct Level {
-    folder: Arc<OwnedFd>,
-    names: Names,
+    folder: Arc<WalkedFolder>,
+    names: Arc<Names>,
+    /// When its names were so, if it is watched.
+    moment: Option<Moment>,
     next: usize,
     /// Bytes of the folder's path.
     path_len: usize,
@@ -93,40 +108,46 @@ struct Level {
 }
 
 impl<'w> Walk<'w> {
-    /// A walk through `folder`, whose path below the served folder is `path`.
+    /// A walk through `folder`, whose path below the served folder is `path`. What has changed in folders that are known is read now.
     pub fn new(
         root: &Arc<OwnedFd>,
         folder: OwnedFd,
         path: &Path,
         options: WalkOptions,
         excludes: &'w Excludes,
+        live: Option<&'w LiveFolders>,
         control: &'w Control,
     ) -> Result<Walk<'w>> {
         let device = sys::fs::fstat(&folder).map_err(failed)?.st_dev;
+        let live = live.filter(|live| live.begin());
         let lookups = Lookups::default();
-        let (mut names, is_late) = match lookups.one(|| read_names(&folder, options.order, control)) {
-            Err(Error::TimedOut) => (Names::default(), true),
+        let rules = enter::Rules { order: options.order, device: None, control, live, parent: None };
+        let (mut names, is_late) = match lookups.one(|| names_of(&folder, None, rules)) {
+            Err(Error::TimedOut) => (FolderNames::default(), true),
             names => (names?, false),
         };
         let mut left_out = LeftOut::default();
-        if excludes.git().keeps_folder(&folder, names.marks) {
-            (names, left_out.repositories) = (Names::default(), 1);
+        if excludes.git().keeps_folder(&folder, names.names.marks) {
+            (names, left_out.repositories) = (FolderNames::default(), 1);
         }
         let mut ignored = IgnoreRules::default();
         if options.skip_ignored {
             ignored.enter_all_above(root, path, &lookups);
-            ignored.enter(&folder, path, names.rules);
+            ignored.enter(|| Some(&folder), path, names.names.rules);
         }
         let path = path.as_os_str().as_bytes().to_vec();
-        left_out.reserved = names.reserved;
-        let first = Level::new(folder.into(), names, path.len());
+        left_out.reserved = names.names.reserved;
+        let start = Arc::new(folder);
+        let first = Level::new(Arc::new(start.clone().into()), names, path.len());
         let root = root.clone();
         Ok(Walk {
             options,
             root,
+            start,
             ignored,
             excludes,
             control,
+            live,
             device,
             levels: vec![first],
             base: path.len(),
@@ -173,7 +194,7 @@ impl<'w> Walk<'w> {
             here.next += 1;
             push_name(&mut self.path, name);
             let kind =
-                match kind.map_or_else(|| kind_by_look(&here.folder, &self.path), |kind| kind.map(Some)) {
+                match kind.map_or_else(|| kind_of_entry(&here.folder, &self.path), |kind| kind.map(Some)) {
                     Ok(Some(kind)) => Some(kind),
                     Ok(None) => continue,
                     Err(_) => None,
@@ -270,7 +291,7 @@ impl<'w> Walk<'w> {
     }
 
     /// The folder of the current entry. `None` before the first and behind the last step.
-    pub fn folder(&self) -> Option<Arc<OwnedFd>> {
+    pub fn folder(&self) -> Option<Arc<WalkedFolder>> {
         self.levels.last().map(|level| level.folder.clone())
     }
 
@@ -284,14 +305,15 @@ impl<'w> Walk<'w> {
             Entered::Gone => {}
             Entered::OtherDevice => self.left_out.mounts += 1,
             Entered::Unreadable => self.left_out.unreadable += 1,
-            Entered::Open(folder, names) if self.excludes.git().keeps_folder(&folder, names.marks) => {
+            Entered::Open(folder, names) if self.is_kept_by_git(&folder, &names.names) => {
                 self.left_out.repositories += 1;
             }
             Entered::Open(folder, names) => {
                 if self.options.skip_ignored {
-                    self.ignored.enter(&folder, Path::new(OsStr::from_bytes(&self.path)), names.rules);
+                    let path = Path::new(OsStr::from_bytes(&self.path));
+                    self.ignored.enter(|| folder.handle().ok(), path, names.names.rules);
                 }
-                self.left_out.reserved += names.reserved;
+                self.left_out.reserved += names.names.reserved;
                 let level = Level::new(folder, names, self.path.len());
                 if let Some(mounts) = self.clears {
                     level.clear(mounts);
@@ -302,12 +324,37 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
+    /// Whether the rule for folders of git forbids to look into a folder. Only one that is open may be such.
+    fn is_kept_by_git(&self, folder: &WalkedFolder, names: &Names) -> bool {
+        names.marks.suffice()
+            && folder.handle().is_ok_and(|folder| self.excludes.git().keeps_folder(folder, names.marks))
+    }
+
+    /// The current entry, a folder in the folder that was known at `parent`, if it is known without a look.
+    fn known_folder(&self, parent: Option<Moment>) -> Option<Entered> {
+        let below = self.path_from_start();
+        if below.len() > MOST_KNOWN {
+            return None;
+        }
+        let known = self.live?.inner(parent?, self.name())?;
+        let below = Path::new(OsStr::from_bytes(below)).to_owned();
+        let folder = WalkedFolder::unopened(self.start.clone(), below, known.id);
+        let names = enter::ordered(known.kept, self.options.order);
+        Some(Entered::Open(folder.into(), FolderNames { names, moment: Some(known.moment) }))
+    }
+
     /// Opens the current entry, a folder. Where looks wait, it opens the next folders beside it at the same time.
     fn open_folder(&mut self) -> Result<Entered> {
+        let parent = self.levels.last().and_then(|level| level.moment);
+        if let Some(known) = self.known_folder(parent) {
+            return Ok(known);
+        }
         let rules = enter::Rules {
             order: self.options.order,
             device: (!self.options.cross_mounts).then_some(self.device),
             control: self.control,
+            live: self.live,
+            parent,
         };
         let Some(here) = self.levels.last_mut() else { return Ok(Entered::Gone) };
         // The next entry is the one behind the current.
@@ -315,15 +362,20 @@ impl<'w> Walk<'w> {
         if let Some(entered) = here.ahead.take(at, &mut self.held_ahead) {
             return entered;
         }
+        let folder = match here.folder.handle() {
+            Ok(folder) => folder.clone(),
+            Err(Errno::NOENT) => return Ok(Entered::Gone),
+            Err(errno) => return shortage(errno).map_or(Ok(Entered::Unreadable), Err),
+        };
         if !self.lookups.are_slow() {
-            return self.lookups.one(|| enter::enter(&here.folder, name_in(&self.path), rules));
+            return self.lookups.one(|| enter::enter(&folder, name_in(&self.path), rules));
         }
-        let (names, folder) = (std::mem::take(&mut here.names), here.folder.clone());
+        let names = here.names.clone();
         let mut ahead = std::mem::take(&mut here.ahead);
         let entries = self.folders_from(&names, at, EnteredAhead::room(self.held_ahead));
         let entered = ahead.enter(&folder, &entries, rules, &self.lookups, &mut self.held_ahead);
         if let Some(here) = self.levels.last_mut() {
-            (here.names, here.ahead) = (names, ahead);
+            here.ahead = ahead;
         }
         entered
     }
@@ -365,13 +417,16 @@ impl<'w> Walk<'w> {
 }
 
 impl Level {
-    fn new(folder: Arc<OwnedFd>, names: Names, path_len: usize) -> Level {
-        Level { folder, names, next: 0, path_len, ahead: EnteredAhead::default() }
+    fn new(folder: Arc<WalkedFolder>, names: FolderNames, path_len: usize) -> Level {
+        let FolderNames { names, moment } = names;
+        Level { folder, names, moment, next: 0, path_len, ahead: EnteredAhead::default() }
     }
 
     fn clear(&self, mounts: &MountSafety) {
-        if self.names.has_temporary {
-            leftovers::clear(&self.folder, mounts);
+        if self.names.has_temporary
+            && let Ok(folder) = self.folder.handle()
+        {
+            leftovers::clear(folder, mounts);
         }
     }
 }
@@ -395,8 +450,22 @@ fn name_in(path: &[u8]) -> &OsStr {
 }
 
 /// The state of the entry in `folder` whose path this is; of a link, its own.
-fn stat(folder: &OwnedFd, path: &[u8]) -> StatResult {
-    resolve::entry(folder, name_in(path))
+fn stat(folder: &WalkedFolder, path: &[u8]) -> StatResult {
+    match folder.handle() {
+        Ok(folder) => resolve::entry(folder, name_in(path)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// The kind of an entry whose folder, which is open, does not say it. `None`: it is gone.
+fn kind_of_entry(folder: &WalkedFolder, path: &[u8]) -> std::result::Result<Option<EntryKind>, Errno> {
+    folder.handle().and_then(|folder| kind_by_look(folder, name_in(path)))
+}
+
+/// The error if the system is short of descriptors or memory.
+fn shortage(errno: Errno) -> Option<Error> {
+    Some(failed(errno)).filter(is_shortage)
 }
 
 fn failed(errno: Errno) -> Error {
@@ -404,9 +473,12 @@ fn failed(errno: Errno) -> Error {
 }
 
 mod enter;
+mod folder;
 #[cfg(test)]
 mod ignored_trees;
 mod kind;
+#[cfg(test)]
+mod live_tests;
 mod names;
 mod options;
 mod passed;

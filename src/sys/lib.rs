@@ -28,6 +28,8 @@ mod no_inner_mounts;
 #[cfg(not(target_os = "linux"))]
 mod no_map;
 #[cfg(not(target_os = "linux"))]
+mod no_watch;
+#[cfg(not(target_os = "linux"))]
 mod stat;
 
 pub use system::features::features;
@@ -227,6 +229,51 @@ pub mod map {
     pub use super::no_map::{FileMap, OpenMap};
     #[cfg(all(any(test, feature = "testing"), not(target_os = "linux")))]
     pub use super::no_map::{MAPS_FILES, guards_until_full};
+}
+
+/// Changes of folders that any program makes.
+pub mod watch {
+    #[cfg(target_os = "linux")]
+    pub use super::linux::watch::{Watch, Watches, folder_id};
+    #[cfg(not(target_os = "linux"))]
+    pub use super::no_watch::{Watch, Watches, folder_id};
+
+    /// Which folder this is, whatever its path, and by which mount it was reached.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct FolderId {
+        /// The mount.
+        pub mount: u64,
+        /// The device.
+        pub device: u64,
+        /// The inode.
+        pub inode: u64,
+    }
+
+    /// What a queue of watches tells.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Notice<'n> {
+        /// Something was mounted or unmounted.
+        Mounts,
+        /// There were more events than the queue holds: anything may have changed.
+        Lost,
+        /// A watch has ended, because its folder or its file system is gone.
+        Ended(Watch),
+        /// A change in a watched folder.
+        Change(Watch, Change<'n>),
+    }
+
+    /// A change in a watched folder.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Change<'n> {
+        /// An entry of this name came, went, or was replaced.
+        Name(&'n [u8]),
+        /// The owner, the mode or the like of the entry of this name.
+        Attributes(&'n [u8]),
+        /// The folder's own owner, mode or the like.
+        Itself,
+        /// The folder has another path, or none.
+        Moved,
+    }
 }
 
 /// Memory of the process.

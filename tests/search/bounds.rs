@@ -54,9 +54,9 @@ pub(crate) fn slow_tree(set: &str, folders: usize, delay: u32, flags: &[&str]) -
     Some((folder, server))
 }
 
-/// A server whose system calls are tampered with.
+/// A server whose system calls are tampered with. It makes them each time: what it knew of a folder, it would not ask again.
 pub(crate) fn slow_calls(folder: &Folder, injected: &str, flags: &[&str]) -> Option<Stdio> {
-    let command = command(folder, "stdio", flags);
+    let command = command(folder, "stdio", &[flags, &["--live=off"]].concat());
     Some(Stdio::run(with_injected(&command, injected)?).ready())
 }
 

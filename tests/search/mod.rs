@@ -14,6 +14,7 @@ mod grep; // the tool grep: what it finds and tells
 mod grep_encodings; // files that are not UTF-8
 mod grep_pages; // the balances of its pages, and files that change between them
 mod grep_whole; // its pages are together the whole answer
+mod live; // folders that are known without a look
 mod mended; // patterns of grep that find something when a slip is mended
 mod near; // what is said where nothing matches
 mod out_of_time; // what an answer says whose time was up

@@ -14,6 +14,8 @@ use folder::fs::repository::{self, HeadCounts};
 use folder::fs::{liveness, temporary};
 use sys::fd::OwnedFd;
 use sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
+use sys::io::Errno;
+use sys::watch::Watches;
 
 /// A longer flush is told as slow.
 const SLOW_FLUSH: Duration = Duration::from_millis(100);
@@ -32,6 +34,7 @@ pub fn check_folder(path: &Path, options: &WorkspaceOptions) -> Result<Vec<Findi
     let is_writable = findings[0].level != Level::Failed && !options.read_only;
     findings.extend(mount.iter().map(|mount| file_system(mount, options)));
     findings.extend(inner(path, options));
+    findings.push(watches(&dir, options.live));
     findings.push(leftovers(&dir));
     if is_writable {
         let (probe, mount) = (Probe::new(&dir), mount.as_ref());
@@ -111,6 +114,26 @@ fn inner(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
         Finding { text: format!("{} is {}", at.display(), found.text), ..found }
     });
     found.filter(|found| found.level != Level::Ok).collect()
+}
+
+/// Whether folders that have not changed need no look.
+fn watches(dir: &OwnedFd, is_wanted: bool) -> Finding {
+    let what = "watches";
+    let each = "each list and each search looks at every folder";
+    if !is_wanted {
+        return Finding::ok(what, format!("none (--live=off): {each}"));
+    }
+    if !file_system::of(dir).tells_changes {
+        return Finding::ok(what, format!("none, as this file system does not tell all changes: {each}"));
+    }
+    match Watches::new() {
+        Ok(_) => Finding::ok(what, "folders that have not changed are not looked at again"),
+        Err(Errno::MFILE | Errno::NFILE) => Finding::warning(
+            what,
+            format!("this user has too many queues of events (sysctl fs.inotify.max_user_instances): {each}"),
+        ),
+        Err(errno) => Finding::ok(what, format!("none, as this system has none ({errno}): {each}")),
+    }
 }
 
 /// Counts the temporary files that are in the folder. Those of dead processes go at the next start.

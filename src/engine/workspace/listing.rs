@@ -89,7 +89,8 @@ impl Workspace {
             cross_mounts: self.options.cross_mounts,
             ..WalkOptions::default()
         };
-        let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, folder.excludes, control)?;
+        let (excludes, live) = (folder.excludes, self.live());
+        let walk = Walk::new(folder.root, opened, "".as_ref(), walk_options, excludes, live, control)?;
         let mut walk = if switches::is_off("walk-of-list-clears") { walk } else { self.clearing(walk) };
         let mut names = names_of_walk(&mut walk, options, at_least, control)?;
         names.left_out = walk.left_out();

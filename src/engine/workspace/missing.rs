@@ -178,7 +178,7 @@ impl Workspace {
         let mut paths = Vec::new();
         let Ok(folder) = root.try_clone() else { return paths };
         let options = WalkOptions::default();
-        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), &control);
+        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), None, &control);
         let Ok(mut walk) = walk else { return paths };
         for _ in 0..ENTRIES_SEARCHED {
             let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };

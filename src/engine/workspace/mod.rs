@@ -24,7 +24,7 @@ use folder::fs::root::Root;
 use folder::fs::view::OpenFile;
 use folder::fs::write_wait::WriteWaits;
 use folder::fs::{lease, liveness};
-use folder::{Control, Error, Excludes, FilePath, FolderPaths, NamePolicy, Result};
+use folder::{Control, Error, Excludes, FilePath, FolderPaths, LiveFolders, NamePolicy, Result};
 use sys::fs::Mode;
 use sys::io::Errno;
 use text::budget::Budget;
@@ -46,6 +46,7 @@ mod given;
 mod indexing;
 mod job;
 mod listing;
+mod live;
 mod locking;
 mod lookup;
 mod meant;
@@ -122,6 +123,8 @@ pub struct WorkspaceOptions {
     pub allow_git: bool,
     /// What `~` is in paths of clients.
     pub home: Option<PathBuf>,
+    /// Whether folders are watched, so that what is known of them need not be looked at (contract 21).
+    pub live: bool,
     /// Paths that do not exist for clients.
     pub excludes: Excludes,
     /// Whether every change on the disk is forbidden.
@@ -144,6 +147,7 @@ impl Default for WorkspaceOptions {
             cross_mounts: false,
             allow_git: false,
             home: None,
+            live: true,
             excludes: Excludes::default(),
             read_only: false,
             durability: Durability::Full,
@@ -195,6 +199,8 @@ pub struct Workspace {
     warming: search::WarmUp,
     /// What programs have made of files.
     analyses: search::Analyses,
+    /// What is known of folders without a look.
+    live: Option<LiveFolders>,
     commands: Commands,
 }
 
@@ -261,6 +267,7 @@ impl Workspace {
             change_log,
             warming: search::WarmUp::default(),
             analyses: search::Analyses::default(),
+            live: options.live.then(LiveFolders::default),
             commands: Commands::default(),
             options,
             umask,

@@ -43,7 +43,8 @@ impl Workspace {
         let folder = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
         let real = found.real_path(path);
         let options = WalkOptions { cross_mounts: self.options.cross_mounts, ..options };
-        let walk = Walk::new(found.folder.handle(), folder, real, options, self.folders.excludes(), control)?;
+        let (root, excludes) = (found.folder.handle(), self.folders.excludes());
+        let walk = Walk::new(root, folder, real, options, excludes, self.live(), control)?;
         Ok(self.clearing(walk))
     }
 

@@ -4,7 +4,7 @@
 //! Linux kernel's own file systems. On any other, a write by another program may leave no trace, so nothing that was
 //! read from a file is cached. NFS, SMB, 9p and FUSE have writers on another machine or in another process that the
 //! kernel does not see; tmpfs does not set a file's times on a write through a map; overlayfs does not count a program
-//! that has a file mapped. Once for each mount: who shares its locks, and what does its client keep too long? That goes
+//! that has a file mapped, and changes of its lower folders are told to nobody who watches. Once for each mount: who shares its locks, and what does its client keep too long? That goes
 //! by the type in the list of mounts, because the numbers tell all file systems in user space alike.
 //!
 //! Asks the system; writes nothing. [`probe`](super::probe) tries things out.
@@ -31,6 +31,8 @@ pub struct FileSystem {
     /// All access goes through this kernel, so leases count every program that has a file open or mapped for
     /// writing. A write through a map first changes the file's times, for each page that was clean.
     pub shows_writers: bool,
+    /// All changes of folders go through this kernel, which tells them to whoever watches (inotify(7)).
+    pub tells_changes: bool,
 }
 
 /// Whom a lock of a file keeps out.
@@ -66,7 +68,7 @@ pub struct Row {
 
 /// A file system of this machine's disks or memory.
 const fn local(kinds: &'static [&'static str], number: u32, write_barrier: WriteBarrier, shows: bool) -> Row {
-    let kernel = FileSystem { write_barrier, shows_writers: shows };
+    let kernel = FileSystem { write_barrier, shows_writers: shows, tells_changes: shows };
     Row { kinds, number, kernel, locks: LockScope::Machine, stale_ms: 0, fresh_options: "", time_unit_ns: 1 }
 }
 
@@ -78,6 +80,11 @@ const fn remote(kinds: &'static [&'static str], locks: LockScope) -> Row {
 impl Row {
     const fn stale(self, stale_ms: u32, fresh_options: &'static str) -> Row {
         Row { stale_ms, fresh_options, ..self }
+    }
+
+    const fn tells_changes(mut self) -> Row {
+        self.kernel.tells_changes = true;
+        self
     }
 
     const fn time_unit(self, time_unit_ns: u32) -> Row {
@@ -94,7 +101,7 @@ static TABLE: [Row; 34] = [
     local(&["xfs"], 0x5846_5342, WriteBarrier::Read, true),
     local(&["btrfs"], 0x9123_683e, WriteBarrier::Seek, true),
     local(&["f2fs"], 0xf2f5_2010, WriteBarrier::Seek, true),
-    local(&["tmpfs"], 0x0102_1994, WriteBarrier::Seek, false),
+    local(&["tmpfs"], 0x0102_1994, WriteBarrier::Seek, false).tells_changes(),
     local(&["overlay"], 0x794c_7630, WriteBarrier::Seek, false),
     local(&["vfat", "msdos"], 0, WriteBarrier::None, false).time_unit(2 * SECOND),
     local(&["exfat"], 0, WriteBarrier::None, false).time_unit(10_000_000),
@@ -294,7 +301,10 @@ mod tests {
     #[test]
     fn of_a_file_system_that_is_not_in_the_table_nothing_is_known() {
         let file = sys::testing::file_without_a_number();
-        assert_eq!(of(&file), FileSystem { write_barrier: WriteBarrier::None, shows_writers: false });
+        assert_eq!(
+            of(&file),
+            FileSystem { write_barrier: WriteBarrier::None, shows_writers: false, tells_changes: false }
+        );
     }
 
     #[test]

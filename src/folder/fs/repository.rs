@@ -57,7 +57,8 @@ impl Marks {
         self.suffice() && is_of_git(folder, HeadCounts::AsItIs)
     }
 
-    fn suffice(self) -> bool {
+    /// Whether a folder with these names may be one of git, by what they are.
+    pub(crate) fn suffice(self) -> bool {
         let [head, objects, refs, common] = self.0;
         head && (objects && refs || common)
     }

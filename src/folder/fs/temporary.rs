@@ -114,7 +114,7 @@ pub fn remove(dir: impl AsFd, name: &OsStr) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The name of a temporary file whose digits are all this one.

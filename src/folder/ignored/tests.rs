@@ -26,7 +26,7 @@ impl Tree {
 
     fn enter(&mut self, path: &str) {
         let folder = self.open(path);
-        self.1.enter(&folder, Path::new(path), RuleFiles::of(&folder, &Lookups::default()));
+        self.1.enter(|| Some(&folder), Path::new(path), RuleFiles::of(&folder, &Lookups::default()));
     }
 
     fn bytes(&self) -> usize {
@@ -118,7 +118,7 @@ fn marks_breaks_of_any_kind_and_lines_that_are_not_valid_do_no_harm() {
     sys::testing::symlink("outside", dir.path().join(".gitignore")).unwrap();
     let folder = sys::testing::open_folder(dir.path());
     let mut rules = IgnoreRules::default();
-    rules.enter(&folder, Path::new(""), RuleFiles::of(&folder, &Lookups::default()));
+    rules.enter(|| Some(&folder), Path::new(""), RuleFiles::of(&folder, &Lookups::default()));
     assert_eq!(rules.ignores(Path::new("x"), false), None, "a link is not followed, as git does");
 }
 

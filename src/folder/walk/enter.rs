@@ -6,11 +6,14 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use super::folder::WalkedFolder;
 use super::names::{Names, read_names};
 use super::{WalkOrder, failed, is_shortage};
+use crate::live::{Live, Moment};
 use crate::lookups::{AT_ONCE, Lookups};
 use crate::{Control, Error, Result};
 use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
 use sys::fs::{Mode, OFlags};
 use sys::io::Errno;
 
@@ -20,8 +23,8 @@ const MOST_AHEAD: usize = 4 * AT_ONCE;
 /// What became of a folder that was to be entered.
 #[derive(Debug)]
 pub(super) enum Entered {
-    /// It is open.
-    Open(Arc<OwnedFd>, Names),
+    /// It is open, or its names are known without that.
+    Open(Arc<WalkedFolder>, FolderNames),
     /// It was removed or replaced after it was met.
     Gone,
     /// It lies on another device, where the walk does not go.
@@ -30,9 +33,20 @@ pub(super) enum Entered {
     Unreadable,
 }
 
+/// The names in a folder, and when they were so if it is watched.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FolderNames {
+    pub(super) names: Arc<Names>,
+    pub(super) moment: Option<Moment>,
+}
+
 /// Which folders are entered, and how their names are sorted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules<'c> {
+    /// Keeps names of folders that it watches.
+    pub(super) live: Option<&'c Live<Names>>,
+    /// The folder of the entries, if it is watched.
+    pub(super) parent: Option<Moment>,
     pub(super) order: WalkOrder,
     /// The only device to stay on, unless the walk may leave it.
     pub(super) device: Option<u64>,
@@ -115,10 +129,47 @@ fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     {
         return Ok(Entered::OtherDevice);
     }
-    match read_names(&folder, rules.order, rules.control) {
-        Ok(names) => Ok(Entered::Open(folder.into(), names)),
+    match names_of(&folder, rules.parent.map(|parent| (parent, name)), rules) {
+        Ok(names) => Ok(Entered::Open(Arc::new(WalkedFolder::from(Arc::new(folder))), names)),
         Err(error) if is_shortage(&error) => Err(error),
         Err(Error::ListingFailed { .. }) => Ok(Entered::Unreadable),
         Err(error) => Err(error),
+    }
+}
+
+/// The names in an open folder: those that are known, or else those that it has now, which are known from now on if it can be
+/// watched. `at`: what it is in, if that is watched, and its name there.
+pub(super) fn names_of(folder: &OwnedFd, at: Option<(Moment, &OsStr)>, rules: Rules) -> Result<FolderNames> {
+    let Rules { order, control, live, .. } = rules;
+    // The watch comes first: a name that comes after that is told.
+    let watched =
+        live.and_then(|live| live.watch(folder, at.map(|(parent, name)| (parent, name.as_bytes()))));
+    let Some((live, watched)) = live.zip(watched) else {
+        return Ok(FolderNames { names: Arc::new(read_names(folder, order, control)?), moment: None });
+    };
+    let moment = Some(watched.moment);
+    if let Some(known) = watched.kept {
+        return Ok(FolderNames { names: ordered(known, order), moment });
+    }
+    let names = Arc::new(read_names(folder, order, control)?);
+    if names.are_enough() {
+        live.keep(watched.moment, ordered_by_name(&names, order));
+    }
+    Ok(FolderNames { names, moment })
+}
+
+/// Names that were kept, in the order of a walk.
+pub(super) fn ordered(kept: Arc<Names>, order: WalkOrder) -> Arc<Names> {
+    match order {
+        WalkOrder::Name => kept,
+        WalkOrder::Path => Arc::new(kept.in_order(order)),
+    }
+}
+
+/// Names of a walk in this order, as they are kept.
+fn ordered_by_name(names: &Arc<Names>, order: WalkOrder) -> Arc<Names> {
+    match order {
+        WalkOrder::Name => names.clone(),
+        WalkOrder::Path => Arc::new(names.in_order(WalkOrder::Name)),
     }
 }

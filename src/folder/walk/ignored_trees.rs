@@ -87,7 +87,7 @@ fn ours(top: &Path, skip_hidden: bool) -> BTreeSet<Vec<u8>> {
     let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
     let options = WalkOptions { skip_ignored: true, skip_hidden, ..WalkOptions::default() };
-    let mut walk = Walk::new(&root, folder, Path::new(""), options, &none, &control).unwrap();
+    let mut walk = Walk::new(&root, folder, Path::new(""), options, &none, None, &control).unwrap();
     let mut files = BTreeSet::new();
     while let Some(step) = walk.next_step().unwrap() {
         if matches!(step, WalkStep::Entry(WalkEntry { kind: EntryKind::File, .. })) {

@@ -1,6 +1,8 @@
 //! What kind of entry a walk meets, by its folder or by a look.
 
-use super::stat;
+use crate::fs::resolve;
+use std::ffi::OsStr;
+
 use sys::fd::OwnedFd;
 use sys::fs::FileType;
 use sys::io::Errno;
@@ -29,8 +31,8 @@ impl EntryKind {
 pub(super) type KindResult = Result<EntryKind, Errno>;
 
 /// The kind of an entry whose folder does not say it. `None`: the entry is gone.
-pub(super) fn kind_by_look(folder: &OwnedFd, path: &[u8]) -> Result<Option<EntryKind>, Errno> {
-    Ok(stat(folder, path)?.map(|stat| EntryKind::of_mode(stat.st_mode)))
+pub(super) fn kind_by_look(folder: &OwnedFd, name: &OsStr) -> Result<Option<EntryKind>, Errno> {
+    Ok(resolve::entry(folder, name)?.map(|stat| EntryKind::of_mode(stat.st_mode)))
 }
 
 pub(super) fn kind_of(file_type: FileType) -> EntryKind {

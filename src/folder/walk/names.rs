@@ -2,22 +2,26 @@
 //!
 //! Reads a folder, and asks for the kinds of entries where the order needs them; knows no paths and nothing that is excluded, except `.git` and the files of this program.
 
+use std::ffi::OsStr;
+
 use super::kind::{EntryKind, KindResult, kind_by_look, kind_of};
 use super::{WalkOrder, failed};
 use crate::fs::repository::Marks;
 use crate::fs::temporary;
 use crate::ignored::RuleFiles;
+use crate::live::Kept;
 use crate::path::is_git;
 use crate::{Control, Result};
 use sys::fd::OwnedFd;
+use sys::ffi::OsStrExt;
 use sys::fs::{Dir, FileType};
 
 /// After how many names it looks whether the time is up.
 const NAMES_BETWEEN_CHECKS: usize = 128;
 
 /// The names in one folder, sorted. They share one buffer, so that many entries cost few allocations.
-#[derive(Debug, Default)]
-pub(super) struct Names {
+#[derive(Debug, Default, Clone)]
+pub struct Names {
     bytes: Vec<u8>,
     entries: Vec<NameEntry>,
     /// Whether the folder holds temporary files of this program.
@@ -30,7 +34,7 @@ pub(super) struct Names {
     pub(super) marks: Marks,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct NameEntry {
     start: usize,
     len: u16,
@@ -63,17 +67,33 @@ impl Names {
         let mut entries = std::mem::take(&mut self.entries);
         entries.retain_mut(|entry| {
             if entry.kind.is_none() {
-                entry.kind = kind_by_look(folder, self.name(entry)).transpose();
+                entry.kind = kind_by_look(folder, OsStr::from_bytes(self.name(entry))).transpose();
             }
             entry.kind.is_some()
         });
         self.entries = entries;
     }
 
+    /// Whether they are all that there is to know of the entries, so that they can be kept while the folder does not change.
+    pub(super) fn are_enough(&self) -> bool {
+        !self.marks.suffice() && self.entries.iter().all(|entry| matches!(entry.kind, Some(Ok(_))))
+    }
+
+    /// The same in another order. Needs the kinds.
+    pub(super) fn in_order(&self, order: WalkOrder) -> Names {
+        let mut names = self.clone();
+        names.order(order);
+        names
+    }
+
     fn sort(&mut self, folder: &OwnedFd, order: WalkOrder) {
         if !switches::is_off("path-order-kinds") && order == WalkOrder::Path {
             self.find_kinds(folder);
         }
+        self.order(order);
+    }
+
+    fn order(&mut self, order: WalkOrder) {
         let mut entries = std::mem::take(&mut self.entries);
         let common = self.common_start(&entries);
         for entry in &mut entries {
@@ -108,6 +128,16 @@ impl Names {
     }
 }
 
+impl Kept for Names {
+    fn bytes(&self) -> usize {
+        size_of::<Names>() + self.bytes.capacity() + self.entries.capacity() * size_of::<NameEntry>()
+    }
+
+    fn entries(&self) -> usize {
+        self.entries.len()
+    }
+}
+
 /// Reads the names in `folder`, without `.git` and our temporary files. In time: of a part, the first names in order are not known.
 pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder, control: &Control) -> Result<Names> {
     let mut names = Names::default();
@@ -134,6 +164,8 @@ pub(super) fn read_names(folder: &OwnedFd, order: WalkOrder, control: &Control) 
         names.bytes.extend_from_slice(name);
     }
     names.sort(folder, order);
+    names.bytes.shrink_to_fit();
+    names.entries.shrink_to_fit();
     Ok(names)
 }
 

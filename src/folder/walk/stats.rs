@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use super::folder::WalkedFolder;
 use super::{Walk, stat};
 use crate::lookups::{Lookups, TOGETHER};
-use sys::fd::OwnedFd;
 use sys::fs::Stat;
 use sys::io::Errno;
 
@@ -17,7 +17,7 @@ pub type StatResult = Result<Option<Stat>, Errno>;
 #[derive(Debug)]
 pub struct LateStats<T> {
     lookups: Lookups,
-    waiting: Vec<(Arc<OwnedFd>, Vec<u8>, T)>,
+    waiting: Vec<(Arc<WalkedFolder>, Vec<u8>, T)>,
 }
 
 impl<T> Default for LateStats<T> {

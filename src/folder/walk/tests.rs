@@ -19,7 +19,7 @@ fn walked(dir: &Path, options: WalkOptions, excludes: &Excludes) -> (Vec<String>
     let control = control();
     let folder = sys::testing::open_folder(dir);
     let root = Arc::new(folder.try_clone().unwrap());
-    let mut walk = Walk::new(&root, folder, Path::new(""), options, excludes, &control).unwrap();
+    let mut walk = Walk::new(&root, folder, Path::new(""), options, excludes, None, &control).unwrap();
     let (mut paths, mut open) = (Vec::new(), Vec::new());
     while let Some(step) = walk.next_step().unwrap() {
         let path = String::from_utf8_lossy(walk.path()).into_owned();
@@ -94,7 +94,7 @@ fn a_walk_goes_as_deep_as_it_is_told_and_skips_what_it_is_told() {
     let root = Arc::new(folder.try_clone().unwrap());
     let none = Excludes::default();
     let mut walk =
-        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, None, &control).unwrap();
     let mut met = 0;
     while let Some(step) = walk.next_step().unwrap() {
         met += usize::from(matches!(step, WalkStep::Entry(_)));
@@ -123,7 +123,7 @@ fn a_folder_that_is_swapped_for_a_link_after_it_was_met_is_not_entered() {
     let folder = sys::testing::open_folder(dir.path());
     let root = Arc::new(folder.try_clone().unwrap());
     let mut walk =
-        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, &control).unwrap();
+        Walk::new(&root, folder, Path::new(""), options(WalkOrder::Name), &none, None, &control).unwrap();
     assert!(matches!(
         walk.next_step().unwrap(),
         Some(WalkStep::Entry(WalkEntry { kind: EntryKind::Folder, .. }))
@@ -153,7 +153,7 @@ fn names_that_are_not_utf8_are_met_and_a_stopped_walk_ends() {
     let folder = sys::testing::open_folder(dir.path());
     let root = Arc::new(folder.try_clone().unwrap());
     let mut walk =
-        Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, &control).unwrap();
+        Walk::new(&root, folder, Path::new("x/y"), options(WalkOrder::Name), &none, None, &control).unwrap();
     assert!(walk.next_step().unwrap().is_some());
     assert_eq!((walk.path(), walk.name()), (&b"x/y/caf\xe9"[..], &b"caf\xe9"[..]));
     assert_eq!(walk.path_from_start(), b"caf\xe9");

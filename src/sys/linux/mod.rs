@@ -9,3 +9,4 @@ pub(super) mod memory;
 pub(super) mod mounts;
 pub(super) mod open_map;
 pub(super) mod process;
+pub(super) mod watch;

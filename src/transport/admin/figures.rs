@@ -84,6 +84,19 @@ fn engine(out: &mut Exposition, pages: &Pages) {
     counts.caches.iter().for_each(|(cache, counts)| {
         out.sample("file_editor_cache_misses_total", &[("cache", cache)], counts.misses);
     });
+    if let Some(live) = pages.workspace.live_counts() {
+        let help =
+            "Folders that are watched for changes, and those of them whose names are known without a look.";
+        out.family("file_editor_live_folders", "gauge", help);
+        out.sample("file_editor_live_folders", &[("state", "watched")], live.watched);
+        out.sample("file_editor_live_folders", &[("state", "known")], live.known);
+        out.single(
+            "file_editor_live_entries",
+            "gauge",
+            "Entries of folders that are known without a look.",
+            live.entries,
+        );
+    }
     let waits = [("this_server", counts.turns + METRICS.queue.counts()), ("other_process", counts.locks)];
     let help = "Waits of changes for a file that is being changed, by who changes it.";
     out.family("file_editor_lock_waits_total", "counter", help);

@@ -249,6 +249,7 @@ impl Recorder<'_> {
             &on_disk.1,
             WalkOptions::default(),
             excludes,
+            None,
             self.control,
         );
         let mut walk = walk.ok().or_else(|| self.unread())?;
@@ -266,7 +267,8 @@ impl Recorder<'_> {
             let kept = match (entry.kind, walk.folder()) {
                 (EntryKind::Folder, _) => KeptEntry::Folder { mode: mode(&stat) },
                 (_, Some(dir)) => {
-                    self.entry(&ResolvedPath::in_folder(&dir, OsStr::from_bytes(walk.name()), stat))?
+                    let Ok(dir) = dir.handle() else { return self.unread() };
+                    self.entry(&ResolvedPath::in_folder(dir, OsStr::from_bytes(walk.name()), stat))?
                 }
                 (_, None) => return self.unread(),
             };

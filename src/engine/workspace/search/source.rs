@@ -11,7 +11,8 @@ use folder::fs::file_system::{self, FileSystem};
 use folder::fs::lost;
 use folder::fs::resolve::{self, LastLink, ResolvedPath};
 use folder::{
-    Control, EntryKind, Error, LeftOut, Lookups, Passed, Result, Walk, WalkOptions, WalkStep, passed,
+    Control, EntryKind, Error, LeftOut, Lookups, Passed, Result, Walk, WalkOptions, WalkStep, WalkedFolder,
+    passed,
 };
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
@@ -64,7 +65,7 @@ pub(super) struct Candidate {
     pub(super) base: usize,
     /// Where the search begins in its text.
     pub(super) start: usize,
-    pub(super) folder: Arc<OwnedFd>,
+    pub(super) folder: Arc<WalkedFolder>,
     /// An earlier search ended in it.
     pub(super) is_resumed: bool,
     /// The entries between the file before and this one that are not searched, and all that was left out up to here.
@@ -74,7 +75,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    fn new(number: usize, path: Vec<u8>, base: usize, folder: Arc<OwnedFd>) -> Candidate {
+    fn new(number: usize, path: Vec<u8>, base: usize, folder: Arc<WalkedFolder>) -> Candidate {
         let (passed, system) = (Default::default(), None);
         Candidate { number, path, base, start: 0, folder, is_resumed: false, passed, system }
     }
@@ -91,7 +92,16 @@ impl Candidate {
 
     /// Its state now. `None` if there is no such file any more. An error if that is not known.
     pub(super) fn stat(&self) -> std::result::Result<Option<Stat>, Errno> {
-        resolve::regular_file(&self.folder, self.name())
+        match self.folder.handle() {
+            Ok(folder) => resolve::regular_file(folder, self.name()),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Whether its folder is on this machine. One that cannot be opened is not asked.
+    pub(super) fn is_local(&self) -> bool {
+        self.folder.handle().is_ok_and(file_system::is_local)
     }
 
     /// The file system of the file, if that is known.
@@ -166,7 +176,7 @@ impl<'s> Source<'s> {
             Some(SearchPlace { byte: None, .. }) => return Ok(()),
             after => after.and_then(|after| after.byte),
         };
-        let candidate = Candidate::new(*number, path, base, place.dir.clone());
+        let candidate = Candidate::new(*number, path, base, Arc::new(place.dir.clone().into()));
         self.roots.push(folder.handle().clone());
         self.single = Some(candidate.begun_at(byte));
         Ok(())
@@ -185,7 +195,7 @@ impl<'s> Source<'s> {
         }
         let place = ResolvedPath::find_entry(folder.handle(), below, LastLink::Keep);
         let Ok(ResolvedPath { dir, stat: Some(_), .. }) = place else { return };
-        self.single = Some(Candidate::new(number, path.to_vec(), 0, dir).begun_at(byte));
+        self.single = Some(Candidate::new(number, path.to_vec(), 0, Arc::new(dir.into())).begun_at(byte));
         self.roots.push(folder.handle().clone());
     }
 
@@ -267,7 +277,7 @@ impl<'s> Source<'s> {
         let (device, system) =
             (sys::fs::fstat(&folder).map_or(0, |stat| stat.st_dev), file_system::of(&folder));
         let excludes = self.workspace.folders.excludes();
-        let walk = Walk::new(&root, folder, &path, options, excludes, self.control)?;
+        let walk = Walk::new(&root, folder, &path, options, excludes, self.workspace.live(), self.control)?;
         let walk = self.workspace.clearing(walk);
         let counted = LeftOut::default();
         self.roots.push(root);

@@ -112,7 +112,11 @@ impl Workspace {
     ) -> Result<Opened> {
         for attempt in 1..=ATTEMPTS {
             let is_last = attempt == ATTEMPTS;
-            match resolve::open_as_found(&candidate.folder, candidate.name(), stat) {
+            let opened = candidate
+                .folder
+                .handle()
+                .and_then(|folder| resolve::open_as_found(folder, candidate.name(), stat));
+            match opened {
                 Ok(file) => {
                     if let Some(opened) = self.read_for_search(candidate, file, is_last, buffer, control)? {
                         return Ok(opened);
@@ -123,7 +127,7 @@ impl Workspace {
                 Err(errno)
                     if !switches::is_off("search-stale")
                         && !is_last
-                        && is_lost(&errno.into(), file_system::is_local(&candidate.folder)) => {}
+                        && is_lost(&errno.into(), candidate.is_local()) => {}
                 Err(_) if matches!(candidate.stat(), Ok(None)) => return Ok(Opened::Gone),
                 Err(_) => return Ok(Opened::Unreadable),
             }
