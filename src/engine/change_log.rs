@@ -4,7 +4,6 @@
 //! locked file in `open`; one that is done is a file in `done`, whose name is its number. Where the file's lock is free, its writer is
 //! dead, and the change has to be completed or taken back. Knows not how. The folders are made with the first change.
 
-use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,6 +14,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use folder::fs::private::PrivateFolder;
 use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
+
+pub(crate) use self::undone::Families;
+
+mod undone;
 
 /// The most changes that are kept of one folder.
 const MAX_CHANGES: usize = 50_000;
@@ -172,36 +175,6 @@ impl ChangeLog {
             }
         }
         Ok(None)
-    }
-
-    /// The last change in a session, before the change `end`, that was not taken back, and takes none back itself. `None`: there is
-    /// none.
-    pub fn last_of(&self, session: &str, end: ChangeNumber) -> io::Result<Option<ChangeNumber>> {
-        let mut taken_back = HashSet::new();
-        for number in self.numbers()?.into_iter().rev() {
-            let Some(change) = self.read(number)? else { continue };
-            let counts = !taken_back.contains(&number);
-            match (change.undoes, change.undoes_whole()) {
-                (_, Some(undone)) if counts => _ = taken_back.insert(undone),
-                (None, _) if counts && number < end && change.author.session == session => {
-                    return Ok(Some(number));
-                }
-                _ => {}
-            }
-        }
-        Ok(None)
-    }
-
-    /// The change that has taken this one back, if it was not taken back itself.
-    pub fn taken_back_by(&self, number: ChangeNumber) -> io::Result<Option<ChangeNumber>> {
-        let mut by = HashMap::new();
-        for later in self.numbers()?.into_iter().rev().take_while(|later| *later > number) {
-            let undone = self.read(later)?.and_then(|change| change.undoes_whole());
-            if let Some(undone) = undone.filter(|_| !by.contains_key(&later)) {
-                by.insert(undone, later);
-            }
-        }
-        Ok(by.get(&number).copied())
     }
 
     /// Reads a file of the journal.

@@ -86,9 +86,21 @@ fn what_was_taken_back_and_what_was_not_is_known() {
     assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);
     assert_eq!(log.last_of("s", ChangeNumber::MAX).unwrap(), Some(2));
     assert_eq!((add("s", Some(2)), log.last_of("s", ChangeNumber::MAX).unwrap()), (4, Some(1)));
-    assert_eq!(log.taken_back_by(2).unwrap(), Some(4));
+    let taken_back_by = |number: ChangeNumber| {
+        let (mut families, numbers) = (Families::default(), log.numbers().unwrap());
+        let known = numbers.into_iter().filter(|known| *known >= number);
+        known
+            .clone()
+            .for_each(|known| families.add(&log, known, &log.read(known).unwrap().unwrap()).unwrap());
+        families.taken_back_by(number, known.skip(1).collect::<Vec<_>>().into_iter())
+    };
+    assert_eq!(taken_back_by(2), Some(4));
     assert_eq!((add("s", Some(4)), log.last_of("s", ChangeNumber::MAX).unwrap()), (5, Some(2)), "done again");
-    assert_eq!((log.taken_back_by(2).unwrap(), log.taken_back_by(4).unwrap()), (None, Some(5)));
+    assert_eq!((taken_back_by(2), taken_back_by(4)), (None, Some(5)));
+    assert_eq!((add("s", Some(2)), log.last_of("s", ChangeNumber::MAX).unwrap()), (6, Some(1)));
+    assert_eq!([2, 4, 5, 6].map(taken_back_by), [Some(6), None, Some(6), None], "by the first change");
+    assert_eq!((add("s", Some(4)), log.last_of("s", ChangeNumber::MAX).unwrap()), (7, Some(2)));
+    assert_eq!([2, 4, 5, 6].map(taken_back_by), [None, Some(7), None, Some(7)], "by the first undo");
 }
 
 #[test]

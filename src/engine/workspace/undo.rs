@@ -10,7 +10,7 @@ use super::change::ChangeOptions;
 use super::changed_files::is_within;
 use super::job::{Deletion, JobChange, JobDone, JobError, JobOptions, Operation, TextPlan};
 use super::{Place, Workspace};
-use crate::change_log::{ChangeLog, ChangeNumber};
+use crate::change_log::{ChangeLog, ChangeNumber, Families};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Change, Conflict, FileChange, Step};
 use sys::ffi::OsStrExt;
@@ -26,6 +26,8 @@ struct History<'w> {
     number: ChangeNumber,
     change: Change,
     later: Vec<(ChangeNumber, Change)>,
+    /// Of all these, and of those that they take back.
+    families: Families,
     /// What will be there again: the places that steps took it from, and where it will be.
     again: HashMap<Place, Place>,
 }
@@ -73,16 +75,20 @@ impl Workspace {
                 refused("change", &format!("it cannot be taken back: {}", change.not_undoable)).into()
             );
         }
-        if let Some(by) = log.taken_back_by(number).map_err(failed)? {
+        let (mut later, mut families) = (Vec::new(), Families::default());
+        families.add(log, number, &change).map_err(failed)?;
+        for number in numbers.iter().copied().filter(|later| *later > number) {
+            control.check()?;
+            let Some(change) = log.read(number).map_err(failed)? else { continue };
+            families.add(log, number, &change).map_err(failed)?;
+            later.push((number, change));
+        }
+        if let Some(by) = families.taken_back_by(number, later.iter().map(|(later, _)| *later)) {
             let problem = format!("it is taken back already, by c{by}; `undo` of c{by} does it again");
             return Err(refused("change", &problem).into());
         }
-        let mut later = Vec::new();
-        for number in numbers.iter().copied().filter(|later| *later > number) {
-            control.check()?;
-            later.extend(log.read(number).map_err(failed)?.map(|change| (number, change)));
-        }
-        let mut history = History { workspace: self, number, change, later, again: HashMap::new() };
+        let again = HashMap::new();
+        let mut history = History { workspace: self, number, change, later, families, again };
         let mut operations = history.operations(within)?;
         if operations.is_empty() {
             return Err(refused("path", &format!("of c{number}, nothing there is left to undo")).into());
@@ -117,11 +123,11 @@ impl History<'_> {
 
     /// The places of what was taken back already, by changes that took back a part.
     fn taken_back_in_part(&self) -> HashSet<Place> {
-        let mut again = HashSet::new();
         let mut places = HashSet::new();
-        for (number, change) in self.later.iter().rev() {
-            again.extend(change.undoes_whole());
-            if change.partly && change.undoes == Some(self.number) && !again.contains(number) {
+        let numbers = self.later.iter().map(|(number, _)| *number);
+        for (number, change) in &self.later {
+            let takes_back = change.partly && self.takes_back(change, self.number);
+            if takes_back && self.families.taken_back_by(*number, numbers.clone()).is_none() {
                 let changed =
                     change.files.iter().map(|file| &file.from).chain(change.steps.iter().map(Step::place));
                 places.extend(changed.filter_map(|place| self.workspace.served_place(change, place)));
@@ -139,6 +145,11 @@ impl History<'_> {
             }
         }
         places
+    }
+
+    /// Whether `later` takes back what the change `number` did, or a part of it.
+    fn takes_back(&self, later: &Change, number: ChangeNumber) -> bool {
+        later.undoes.is_some_and(|undone| self.families.did_the_same(undone, number))
     }
 
     fn content(&self, file: &FileChange, at: Place) -> Result<Operation<'static>> {
@@ -253,7 +264,7 @@ impl History<'_> {
                     }
                     Step::Deleted { at, .. } if below(at).is_some() => {
                         // It is there again, as before this change, behind the one that took this one back.
-                        match later.find(|(_, later)| later.undoes == Some(*number)) {
+                        match later.find(|(_, later)| self.takes_back(later, *number)) {
                             Some(_) => {
                                 place = was;
                                 files.truncate(known);

@@ -1,17 +1,19 @@
 //! Random edits, patches, replaces, moves, copies, deletions, undos and writes of other programs, against a model of lines.
 //!
-//! A short run here. `perf/model` plays a million steps: FILE_EDITOR_STEPS says how many, FILE_EDITOR_SEED with which numbers.
+//! A short run here. `perf/model` plays a million steps: FILE_EDITOR_STEPS says how many, FILE_EDITOR_SEED with which numbers,
+//! FILE_EDITOR_SEEDS how many runs with the next ones, FILE_EDITOR_KINDS (3 or more; 12) how many of the changes are edits.
 
 use std::io::Write;
 use std::time::Instant;
 
 use self::lines::{Effect, FileNumber, Files, replace, text, undone};
+use self::plans::{Plan, operation, parsed, patch};
 use super::undo::{Dirs, change_with, undo};
 use super::*;
-use text::Unstopped;
-use text::patch::{FilePatch, parse, place};
+use text::patch::FilePatch;
 
 mod lines;
+mod plans;
 
 const FOLDERS: usize = 4;
 const MOST_FILES: usize = 20;
@@ -27,7 +29,8 @@ const JOURNAL: u64 = 64 << 10;
 struct Made {
     number: ChangeNumber,
     effects: Vec<Effect>,
-    undoes: Option<ChangeNumber>,
+    /// The change that it takes back or does again, or itself; and whether it takes that one back.
+    of: (ChangeNumber, bool),
     is_undone: bool,
 }
 
@@ -41,28 +44,19 @@ struct Model {
     next: (FileNumber, u64),
     /// Whether nobody else has written since the last change.
     is_alone: bool,
+    /// Of how many kinds a change of a file is: a move, a copy and a deletion are one each, and edits the others.
+    kinds: usize,
     /// How many undos were carried out and refused.
     undos: [u64; 2],
 }
 
-/// What a job is to do to a file.
-enum Plan {
-    /// Splices of the bytes.
-    Splices(Vec<Splice<'static>>),
-    Patch(String),
-    Content(String),
-    Move(String),
-    Copy(String),
-    Delete,
-}
-
 impl Model {
-    fn new(seed: u64) -> Model {
+    fn new(seed: u64, kinds: usize) -> Model {
         let dirs = Dirs::new(&Tree::new());
         let servers = (0..2).map(|_| dirs.open_fast(JOURNAL)).collect();
         let (files, made, next) = (Files::new(), Vec::new(), (0, 0));
         let random = seed.wrapping_mul(2).wrapping_add(1);
-        Model { random, dirs, servers, files, made, next, is_alone: true, undos: [0; 2] }
+        Model { random, dirs, servers, files, made, next, is_alone: true, kinds, undos: [0; 2] }
     }
 
     /// A number below `end`.
@@ -147,7 +141,7 @@ impl Model {
         touched: &mut Vec<FileNumber>,
     ) -> (String, Plan) {
         let (path, lines) = self.files[&file].clone();
-        match self.below(12) {
+        match self.below(self.kinds) {
             0 => {
                 let to = self.new_path();
                 self.files.insert(file, (to.clone(), lines));
@@ -248,7 +242,7 @@ impl Model {
         let done = done.unwrap_or_else(|error| panic!("{error:?}"));
         match done.recorded {
             Some(Recorded::Change(number)) => {
-                self.made.push(Made { number, effects, undoes: None, is_undone: false });
+                self.made.push(Made { number, effects, of: (number, false), is_undone: false });
                 self.is_alone = true;
             }
             Some(other) => panic!("{other:?}"),
@@ -258,15 +252,14 @@ impl Model {
 
     /// Takes a change back, `back` before the last.
     fn undo_one(&mut self, back: usize) {
-        let Some(at) = self.made.len().checked_sub(1 + back).filter(|at| !self.made[*at].is_undone) else {
-            return;
-        };
+        let Some(at) = self.made.len().checked_sub(1 + back) else { return };
         let must_be_done = back == 0 && self.is_alone;
         let mut files = self.files.clone();
         let effects = undone(&self.made[at].effects, &mut files);
         let server = self.below(2);
         let number = self.made[at].number;
         let done = undo(&self.servers[server], number);
+        assert!(done.is_err() || !self.made[at].is_undone, "c{number} was taken back twice");
         let Ok(done) = done else {
             assert!(!must_be_done, "the undo of the last change, c{number}, is refused: {done:?}");
             self.undos[1] += 1;
@@ -278,13 +271,12 @@ impl Model {
         self.undos[0] += 1;
         match done.recorded {
             Some(Recorded::Change(by)) => {
-                self.made[at].is_undone = true;
-                if let Some(first) = self.made[at].undoes
-                    && let Some(first) = self.made.iter_mut().find(|made| made.number == first)
-                {
-                    first.is_undone = false;
+                let (first, is_undo) = self.made[at].of;
+                let within_reach = self.made.iter_mut().rev().take(HISTORY);
+                for made in within_reach.filter(|made| made.of.0 == first) {
+                    made.is_undone = made.of.1 == is_undo;
                 }
-                self.made.push(Made { number: by, effects, undoes: Some(number), is_undone: false });
+                self.made.push(Made { number: by, effects, of: (first, !is_undo), is_undone: false });
                 self.is_alone = true;
             }
             other => assert!(other.is_none() && effects.is_empty(), "{other:?}"),
@@ -324,77 +316,12 @@ impl Model {
     }
 }
 
-/// A patch that replaces these ranges of lines, with one line around.
-fn patch(path: &str, old: &[String], ranges: &[(usize, usize, Vec<String>)]) -> String {
-    let mut patch = format!("--- a/{path}\n+++ b/{path}\n");
-    for (start, len, new) in ranges {
-        let (from, end) = (start.saturating_sub(1), (start + len + 1).min(old.len()));
-        let kept = (start - from) + (end - start - len);
-        let first = |count: usize| if count == 0 { from } else { from + 1 };
-        let (before, after) = (kept + len, kept + new.len());
-        patch += &format!("@@ -{},{before} +{},{after} @@\n", first(before), first(after));
-        let side = |sign: char, lines: &[String]| {
-            lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>()
-        };
-        patch += &side(' ', &old[from..*start]);
-        patch += &side('-', &old[*start..start + len]);
-        patch += &side('+', new);
-        patch += &side(' ', &old[start + len..end]);
-    }
-    patch
-}
-
-fn parsed(plan: &Plan) -> Vec<FilePatch> {
-    match plan {
-        Plan::Patch(patch) => parse(patch).unwrap_or_else(|error| panic!("{error:?}: {patch}")),
-        _ => Vec::new(),
-    }
-}
-
-fn operation<'o>(workspace: &Workspace, path: &str, plan: &'o Plan, patch: Vec<FilePatch>) -> Operation<'o> {
-    let parse = |path: &str| workspace.parse_path(path).unwrap();
-    let path = parse(path);
-    let write = |create, plan: TextPlan<'o>| {
-        let options = ChangeOptions { create, ..ChangeOptions::default() };
-        Operation::Write { path: path.clone(), options, plan }
-    };
-    match plan {
-        Plan::Splices(splices) => {
-            let copy = |splice: &Splice<'static>| Splice { at: splice.at.clone(), text: splice.text.clone() };
-            write(false, Box::new(move |_, old| Ok(EditPlan::new(splices.iter().map(copy).collect(), old))))
-        }
-        Plan::Patch(text) => {
-            let plan = move |index: &LineIndex, old: &[u8]| {
-                let placed = place(&patch[0].hunks, index, old, &Unstopped);
-                let placed = placed
-                    .unwrap_or_else(|_| panic!("no place for {text} in {}", String::from_utf8_lossy(old)));
-                let mut new = Vec::new();
-                placed.unwrap().plan.write_to(old, &mut new).unwrap();
-                Ok(EditPlan::new(vec![Splice { at: 0..old.len(), text: Cow::Owned(new) }], old))
-            };
-            write(false, Box::new(plan))
-        }
-        Plan::Content(content) => {
-            let text = || Cow::Borrowed(content.as_bytes());
-            write(
-                true,
-                Box::new(move |_, old| Ok(EditPlan::new(vec![Splice { at: 0..0, text: text() }], old))),
-            )
-        }
-        Plan::Move(to) => Operation::Move { path, to: parse(to) },
-        Plan::Copy(to) => Operation::Copy { path, to: parse(to) },
-        Plan::Delete => Operation::Delete { path, only: Deletion::Entry },
-    }
-}
-
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-#[test]
-fn all_files_are_as_the_model_says_after_each_step() {
-    let (steps, seed) = (number("FILE_EDITOR_STEPS", 400), number("FILE_EDITOR_SEED", 1));
-    let (mut model, start) = (Model::new(seed), Instant::now());
+fn play(steps: u64, seed: u64, kinds: usize) {
+    let (mut model, start) = (Model::new(seed, kinds), Instant::now());
     for step in 1..=steps {
         let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             model.step();
@@ -404,8 +331,17 @@ fn all_files_are_as_the_model_says_after_each_step() {
         if step % 10_000 == 0 || step == steps {
             let [done, refused] = model.undos;
             let seconds = start.elapsed().as_secs();
-            let told = format!("{step} steps, {done} undos, {refused} refused, 0 bytes wrong, {seconds} s");
+            let told = format!(
+                "seed {seed}: {step} steps, {done} undos, {refused} refused, 0 bytes wrong, {seconds} s"
+            );
             _ = writeln!(std::io::stderr(), "{told}");
         }
     }
+}
+
+#[test]
+fn all_files_are_as_the_model_says_after_each_step() {
+    let (steps, seed) = (number("FILE_EDITOR_STEPS", 400), number("FILE_EDITOR_SEED", 1));
+    let kinds = number("FILE_EDITOR_KINDS", 12) as usize;
+    (seed..seed + number("FILE_EDITOR_SEEDS", 1)).for_each(|seed| play(steps, seed, kinds));
 }

@@ -308,6 +308,24 @@ fn a_change_that_is_too_large_for_the_journal_is_made_and_said_to_be() {
     assert!(problem(undo(&workspace, number)).contains("--journal-size"));
 }
 
+#[test]
+fn what_was_deleted_again_and_taken_back_by_the_first_change_is_not_brought_back_twice() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let edited = recorded(change(&workspace, &[Op::Append("a", "more\n")]).unwrap());
+    let deleted = recorded(change(&workspace, &[Op::Delete("a", false)]).unwrap());
+    let first = recorded(undo(&workspace, deleted).unwrap());
+    let again = recorded(undo(&workspace, first).unwrap());
+    let last = recorded(undo(&workspace, deleted).unwrap());
+    change(&workspace, &[Op::Move("a", "b")]).unwrap();
+    let told = problem(undo(&workspace, again));
+    assert!(told.contains(&format!("taken back already, by c{last}")), "{told}");
+    assert!(!dirs.tree().contains_key("a"));
+    undo(&workspace, edited).unwrap();
+    assert_eq!(dirs.tree()["b"].as_deref(), Some("A\n"), "it is followed behind the deletions");
+    undo(&workspace, edited).unwrap_err();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
