@@ -34,6 +34,11 @@ def texts_folder():
     return folder
 
 
+def man_pages(folder):
+    """The names of the man pages: of the program, and of each command for a shell."""
+    return sorted(name for name in os.listdir(folder) if re.fullmatch(rf"{NAME}(-[a-z]+)?\.1", name))
+
+
 def check(folder):
     """Checks that the files name every flag of --help."""
     if host() is None:

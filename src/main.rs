@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     }
     let began = Instant::now();
     cli::catch_panics();
+    if cli::shell::is_command(std::env::args_os()) {
+        return cli::shell::run(std::env::args_os());
+    }
     let done = Config::parse_from_args(std::env::args_os()).and_then(|config| start(config, began));
     done.or_else(told).unwrap_or_else(|line| {
         // Another thread may run out of memory at the same time: only one of them writes its line.

@@ -22,6 +22,7 @@ mod process; // flags, log, memory
 mod progress; // notifications of the progress of a call
 mod search; // the set search: patterns, orders, what was left out, pages, time
 mod sets; // sets of tools, lenient arguments, POST /tools/{name}
+mod shell; // the commands for a shell
 mod stateless; // the MCP revision without a handshake
 mod stdio; // stdio: messages, order, buffers
 mod text; // the set text: files in any encoding, and commands

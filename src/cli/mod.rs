@@ -9,6 +9,7 @@ mod hosts;
 mod line;
 mod log;
 mod settings;
+pub mod shell;
 mod start;
 mod start_error;
 mod starter;
@@ -233,9 +234,8 @@ impl Config {
     /// Parses and checks a command line; the first argument is the program's name.
     pub fn parse_from_args(arguments: impl IntoIterator<Item = OsString>) -> Result<Config, Stop> {
         let stop = |error: clap::Error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
             ErrorKind::MissingRequiredArgument => Stop::Wrong(NO_FOLDER.into()),
-            _ => Stop::Wrong(one_line(&error.to_string())),
+            _ => stop(error),
         };
         let mut command = Config::command();
         let matches = command.try_get_matches_from_mut(arguments).map_err(stop)?;
@@ -267,6 +267,14 @@ impl Config {
     pub fn transport(&self) -> Transport {
         let default = if self.folders.is_empty() { Transport::Http } else { Transport::Stdio };
         self.transport.unwrap_or(default)
+    }
+}
+
+/// What a command line that cannot be parsed, or that asks for help, leads to.
+fn stop(error: clap::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
+        _ => Stop::Wrong(one_line(&error.to_string())),
     }
 }
 

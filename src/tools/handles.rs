@@ -21,7 +21,11 @@ const BYTES_OF_ONE: usize = 8 << 20;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct Handles(Mutex<State>);
+pub struct Handles {
+    state: Mutex<State>,
+    /// No call comes after this one.
+    is_off: bool,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -54,7 +58,17 @@ pub(super) struct Claimed<'h, T: Send + Sync + 'static> {
 }
 
 impl Handles {
-    /// Keeps something of so many bytes for calls of this session. Returns its name, which begins with `letter`. `None`: it is too large.
+    /// Keeps nothing: for the only call of a process.
+    pub fn off() -> Handles {
+        Handles { is_off: true, ..Handles::default() }
+    }
+
+    /// Whether nothing is kept.
+    pub(super) fn are_off(&self) -> bool {
+        self.is_off
+    }
+
+    /// Keeps something of so many bytes for calls of this session. Returns its name, which begins with `letter`. `None`: it is too large, or no call can come.
     pub(super) fn keep<T: Any + Send + Sync>(
         &self,
         letter: char,
@@ -62,7 +76,7 @@ impl Handles {
         bytes: usize,
         what: T,
     ) -> Option<String> {
-        if bytes > BYTES_OF_ONE {
+        if self.is_off || bytes > BYTES_OF_ONE {
             return None;
         }
         let mut state = self.lock();
@@ -96,7 +110,7 @@ impl Handles {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.kept.retain(|kept| kept.since.elapsed() < KEPT_FOR);
         state
     }
@@ -172,6 +186,6 @@ mod tests {
         for session in 0..MOST {
             handles.keep('p', &session.to_string(), 1, ());
         }
-        assert!(handles.0.lock().unwrap().kept.len() <= MOST);
+        assert!(handles.state.lock().unwrap().kept.len() <= MOST);
     }
 }

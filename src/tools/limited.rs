@@ -282,7 +282,7 @@ impl LimitedText {
             let truncated = Truncated { shown, of: total, next, partial: stopped.is_some() };
             meta = meta.with("file-editor/truncated", &truncated);
         }
-        Ok(Reply { meta, ..content(self.text, wanted) })
+        Ok(Reply { meta, is_nothing: self.total == 0, ..content(self.text, wanted) })
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) use file_uri::{file_uri, path_in};
 pub use handles::Handles;
 pub use limited::AnswerLimit;
 pub use members::Members;
+pub use search::printed::{Context, LineHead, PrintPath, PrintRequest, Printed, PrintedSearch, print_search};
 pub use sets::{Offered, ToolNames};
 pub use timestamp::timestamp;
 
@@ -166,6 +167,8 @@ pub struct Reply {
     pub metadata: Option<Members>,
     /// The error of a failed call whose reply the tool has written itself.
     pub failure: Option<Arc<Error>>,
+    /// Nothing was found, or nothing had to change: the exit code of a command says so.
+    pub is_nothing: bool,
 }
 
 impl Reply {
@@ -183,6 +186,7 @@ impl Reply {
             meta: self.meta.clone(),
             metadata: self.metadata.clone(),
             failure: self.failure.clone(),
+            is_nothing: self.is_nothing,
         }
     }
 

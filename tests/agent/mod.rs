@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Mcp, Stdio};
 
 /// A server of the set on stdio that is ready.
-fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
+pub(crate) fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
     Stdio::start(folder, &[&["--tools=agent"], flags].concat()).ready()
 }
 

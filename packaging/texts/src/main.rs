@@ -1,11 +1,11 @@
-//! Writes the man page and the completions of shells into the folder that the first argument names.
+//! Writes the man pages and the completions of shells, those of the commands for a shell too, into the folder that the first argument names.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap_complete::{Shell, generate_to};
-use file_editor::cli::Config;
+use file_editor::cli::{Config, shell};
 
 fn main() -> ExitCode {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
@@ -13,10 +13,11 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let shells = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell];
+    let mut command = Config::command().subcommands(shell::commands());
     let completions = shells
         .into_iter()
-        .try_for_each(|shell| generate_to(shell, &mut Config::command(), "file-editor", &folder).map(drop));
-    match completions.and_then(|()| clap_mangen::generate_to(Config::command(), &folder)) {
+        .try_for_each(|shell| generate_to(shell, &mut command, "file-editor", &folder).map(drop));
+    match completions.and_then(|()| clap_mangen::generate_to(command, &folder)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("file-editor-texts: {error}");

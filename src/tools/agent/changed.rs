@@ -99,6 +99,7 @@ pub(super) fn done(job: JobDone<Told>, edits: usize, dry_run: bool, limit: Answe
 
 /// The reply for a job, with its first line, and with `notes` as its last ones.
 pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, notes: &[String]) -> Reply {
+    let is_nothing = job.told.is_empty() && job.recorded.is_none();
     let told = job.told;
     match job.recorded {
         None => {}
@@ -118,7 +119,7 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, not
     let notes: String = notes.iter().map(|note| format!("\n{note}")).collect();
     cut(&mut text, limit.without(&notes), "");
     text.push_str(&notes);
-    content(text, OutputKinds { text: true, data: false })
+    Reply { is_nothing, ..content(text, OutputKinds { text: true, data: false }) }
 }
 
 pub(super) fn summary(told: &[Told], dry_run: bool) -> String {

@@ -45,6 +45,7 @@ arguments! {
         diff: bool = true,
         /// Lines around each change in diffs
         context: UpTo<MOST_CONTEXT> = 1,
+        change as "change" or "id": Option<ChangeId>,
     }
 }
 
@@ -128,6 +129,8 @@ impl Argument for Since {
 #[derive(Debug)]
 struct Changes {
     since: Option<Since>,
+    /// Only this change, and what was done to its files since.
+    only: Option<ChangeNumber>,
     path: Option<FilePath>,
     by_me: bool,
     with_diff: bool,
@@ -138,11 +141,13 @@ struct Changes {
 
 impl Request for ChangesArguments {
     fn into_call(self, options: ParseOptions) -> Result<Box<dyn Call>> {
-        let ChangesArguments { since, path, by, diff: with_diff, context } = self;
+        let ChangesArguments { since, path, by, diff: with_diff, context, change } = self;
+        let only = change.map(|ChangeId(number)| number);
+        let since = only.map(|number| Since::Change(number.saturating_sub(1))).or(since);
         let context = context.0 as usize;
         let by_me = by == Some(Who::Me);
         let (author, limit) = (options.author.clone(), options.limit);
-        Ok(Box::new(Changes { since, path, by_me, with_diff, context, author, limit }))
+        Ok(Box::new(Changes { since, only, path, by_me, with_diff, context, author, limit }))
     }
 }
 
@@ -168,6 +173,10 @@ impl Call for Changes {
         }
         let mut changes = self.wanted(log).map_err(unread)?;
         let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
+        if let Some(only) = self.only {
+            changes.retain(|(number, _)| *number == only);
+            files.retain(|file| file.changes.contains(&only));
+        }
         if self.by_me {
             changes.retain(|(_, change)| change.author.session == self.author.session);
             files.retain(|file| changes.iter().any(|(number, _)| file.changes.contains(number)));
@@ -186,7 +195,8 @@ impl Call for Changes {
         changes[before..].iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
         self.push_files(&mut text, &files);
         cut(&mut text, self.limit, WAY_ON);
-        Ok(content(text, OutputKinds { text: true, data: false }))
+        let is_nothing = files.is_empty();
+        Ok(Reply { is_nothing, ..content(text, OutputKinds { text: true, data: false }) })
     }
 }
 

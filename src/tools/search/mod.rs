@@ -8,4 +8,5 @@ pub(super) mod glob;
 pub(super) mod grep;
 mod hints;
 mod pattern;
+pub(super) mod printed;
 pub(super) mod words;

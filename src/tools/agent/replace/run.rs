@@ -101,7 +101,12 @@ impl<'r> Run<'r> {
             Err(JobError::Failed(error)) => return Err(error),
             Err(JobError::Refused(errors)) => return Ok(told::refused(&files, errors, self.call.guide)),
         };
-        let found = Found { places: state.replaced(), files: state.files(), of_all: state.places() };
+        let found = Found {
+            places: state.replaced(),
+            files: state.files(),
+            of_all: state.places(),
+            is_last_call: self.call.handles.are_off(),
+        };
         let plan = if self.call.dry_run { self.keep(&files, &state) } else { None };
         let list = state.list.map(|list| (list, plan));
         Ok(told::done(job, found, list, notes, self.call.limit))
@@ -130,7 +135,12 @@ impl<'r> Run<'r> {
                 return Ok((told::refused(&files, errors, self.call.guide), false));
             }
         };
-        let found = Found { places: state.replaced(), files: state.files(), of_all: planned.last() };
+        let found = Found {
+            places: state.replaced(),
+            files: state.files(),
+            of_all: planned.last(),
+            is_last_call: self.call.handles.are_off(),
+        };
         let name = match &self.call.what {
             super::What::Plan(name, _) => Some(name.clone()),
             super::What::Found(_) => None,

@@ -23,6 +23,8 @@ pub(super) struct Found {
     pub(super) places: u64,
     pub(super) files: u64,
     pub(super) of_all: u64,
+    /// No call can go on with a plan.
+    pub(super) is_last_call: bool,
 }
 
 /// What is said at the end of each answer: what was searched and left out, and a slip that shows only in the result.
@@ -54,7 +56,7 @@ pub(super) fn nothing(
         ),
     };
     let reply = content(format!("{text}\n{}", notes.join("\n")), OutputKinds { text: true, data: false });
-    Reply { failure, ..reply }
+    Reply { failure, is_nothing: true, ..reply }
 }
 
 /// The error for another number of places than was expected.
@@ -141,6 +143,7 @@ pub(super) fn done(
             let call = json!({ "plan": plan });
             let _ = write!(text, " (do it by replace {call}, or some of it with \"only\": \"1-4,7\")");
         }
+        None if found.is_last_call => {}
         None => text.push_str(" [the places are too many for a plan]"),
     }
     let _ = write!(text, "\n{}", list.text.trim_end_matches('\n'));

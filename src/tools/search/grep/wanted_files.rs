@@ -121,6 +121,11 @@ impl Chosen {
         })
     }
 
+    /// By globs and types that are relative.
+    pub(in crate::tools) fn of(globs: Globs, types: Globs) -> Chosen {
+        Chosen { globs, exclude: Globs::default(), types, ignores_case: false }
+    }
+
     /// The files that they choose.
     pub(in crate::tools) fn files(&self) -> Result<WantedFiles> {
         match self.ignores_case {
