@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::Path;
 
 use super::change::ChangeOptions;
@@ -139,7 +140,7 @@ impl History<'_> {
                     .collect();
                 let own = self.change.files.iter().filter_map(|file| self.place(&self.change, &file.at).ok());
                 let was_restored = |at: &Place| {
-                    self.now_before(at.clone(), *number).place.is_ok_and(|then| restored.contains(&then))
+                    self.now_behind(at.clone(), 0..*number).place.is_ok_and(|then| restored.contains(&then))
                 };
                 places.extend(own.filter(was_restored));
             }
@@ -217,10 +218,7 @@ impl History<'_> {
 
     /// Where an entry will be that had this place: in its folder, wherever that is now.
     fn again(&self, place: &Place) -> Place {
-        let (number, path) = place;
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        let (Some(parent), Some(name)) = (parent, path.file_name()) else { return place.clone() };
-        let parent = (*number, parent.to_owned());
+        let Some((parent, name)) = parent_of(place) else { return place.clone() };
         let now = self.put_back(&parent).or_else(|| self.now(parent).place.ok());
         now.map_or_else(|| place.clone(), |(number, parent)| (number, parent.join(name)))
     }
@@ -236,13 +234,13 @@ impl History<'_> {
 
     /// Where the entry is that was at this place after the change.
     fn now(&self, place: Place) -> Now {
-        self.now_before(place, ChangeNumber::MAX)
+        self.now_behind(place, 0..ChangeNumber::MAX)
     }
 
-    /// Where it was before the later change of this number.
-    fn now_before(&self, mut place: Place, end: ChangeNumber) -> Now {
+    /// Where the entry at this place before the later changes of these numbers was behind them.
+    fn now_behind(&self, mut place: Place, numbers: Range<ChangeNumber>) -> Now {
         let mut files = Vec::new();
-        let mut later = self.later.iter().take_while(|(number, _)| *number < end);
+        let mut later = self.later.iter().filter(|(number, _)| numbers.contains(number));
         'changes: while let Some((number, change)) = later.next() {
             let (was, known) = (place.clone(), files.len());
             let is_there =
@@ -263,10 +261,10 @@ impl History<'_> {
                         }
                     }
                     Step::Deleted { at, .. } if below(at).is_some() => {
-                        // It is there again, as before this change, behind the one that took this one back.
+                        // It is there again behind the one that took this one back.
                         match later.find(|(_, later)| self.takes_back(later, *number)) {
-                            Some(_) => {
-                                place = was;
+                            Some((by, _)) => {
+                                place = self.came_back(was, *number..by + 1);
                                 files.truncate(known);
                                 continue 'changes;
                             }
@@ -278,6 +276,16 @@ impl History<'_> {
             }
         }
         Now { place: Ok(place), files }
+    }
+
+    /// Where an entry came back that had this place before the first of these changes, and that the last of them took back: in its folder,
+    /// wherever that was then.
+    fn came_back(&self, place: Place, numbers: Range<ChangeNumber>) -> Place {
+        let inside = parent_of(&place).and_then(|(parent, name)| {
+            let (number, parent) = self.now_behind(parent, numbers).place.ok()?;
+            Some((number, parent.join(name)))
+        });
+        inside.unwrap_or(place)
     }
 
     /// The place in the served folders of one that `change` names.
@@ -298,6 +306,12 @@ impl History<'_> {
             &format!("it was deleted since, by c{by}; `undo` of c{by} brings it back"),
         )
     }
+}
+
+/// The folder of an entry, if that is not the served one, and the name in it.
+fn parent_of((number, path): &Place) -> Option<(Place, &OsStr)> {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""))?;
+    Some(((*number, parent.to_owned()), path.file_name()?))
 }
 
 fn options() -> ChangeOptions {

@@ -326,6 +326,22 @@ fn what_was_deleted_again_and_taken_back_by_the_first_change_is_not_brought_back
     undo(&workspace, edited).unwrap_err();
 }
 
+#[test]
+fn a_file_that_came_back_into_a_folder_that_was_moved_meanwhile_is_followed() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let edited =
+        ["d/x", "d/e/z"].map(|path| recorded(change(&workspace, &[Op::Append(path, "more\n")]).unwrap()));
+    let deleted = recorded(change(&workspace, &[Op::Delete("d/x", false), Op::Delete("d/e", true)]).unwrap());
+    change(&workspace, &[Op::Move("d", "n/d")]).unwrap();
+    undo(&workspace, deleted).unwrap();
+    change(&workspace, &[Op::Content("d/x", "X\nmore\n")]).unwrap();
+    edited.into_iter().for_each(|number| _ = undo(&workspace, number).unwrap());
+    let text = |path: &str| dirs.tree()[path].clone().unwrap();
+    assert_eq!([text("n/d/x"), text("n/d/e/z")], ["X\n", "Z"]);
+    assert_eq!(text("d/x"), "X\nmore\n", "another file that has its place");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
