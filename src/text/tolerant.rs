@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
 use self::indentation::{Block, Mapping};
+use self::levels::Strings;
 use self::unmoved::fits_unmoved;
 use super::line_diff::{kept_lines, line_changes};
 use super::lines::BreakKinds;
@@ -158,7 +159,10 @@ impl Place<'_> {
         for lines in [&mut old_at, &mut new_at, &mut found_at] {
             self.edges.cut(lines);
         }
+        let mut strings = Strings::default();
+        Pieces::of_file(self.text).take(first).for_each(|line| _ = strings.pass_text(trim(&self.text[line])));
         let block = Block {
+            strings,
             old: lines(old.as_bytes(), &old_at),
             found: lines(self.text, &found_at),
             new: lines(new.as_bytes(), &new_at),

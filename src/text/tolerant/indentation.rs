@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
-use super::levels::{continuations, may_open_level};
+use super::levels::{Strings, continuations, shows_level};
 
 /// The longest unit of a level that is looked for in a text.
 const MAX_UNIT: usize = 16;
@@ -22,9 +22,25 @@ pub(super) struct Block<'t> {
     pub(super) found: Vec<Line<'t>>,
     /// The new text as it was sent.
     pub(super) new: Vec<Line<'t>>,
+    /// Whether the place begins inside a string.
+    pub(super) strings: Strings,
 }
 
 impl<'t> Block<'t> {
+    /// For each line of the old text, and of the new one, whether it shows how lines nest: blank lines, comments and what is inside
+    /// strings do not, unless there is nothing else.
+    pub(super) fn nesting(&self) -> [Vec<bool>; 2] {
+        let of = |lines: &[Line]| -> Vec<bool> {
+            let mut strings = self.strings;
+            lines.iter().map(|line| !strings.pass_text(line.core) && !line.is_blank()).collect()
+        };
+        let found = [of(&self.old), of(&self.new)];
+        match switches::is_off("tolerant-texts") || !found.iter().flatten().any(|nests| *nests) {
+            true => [&self.old, &self.new].map(|lines| lines.iter().map(|line| !line.is_blank()).collect()),
+            false => found,
+        }
+    }
+
     /// Whether there are list items.
     fn has_items(&self) -> bool {
         self.old.iter().chain(&self.new).any(|line| item_mark(line) > 0)
@@ -131,18 +147,25 @@ fn cut_first<'t>(block: &Block<'t>) -> Option<Pair<'t>> {
 
 impl<'t> ByLevel<'t> {
     fn of(block: &Block<'t>, file: &'t [u8]) -> Option<ByLevel<'t>> {
-        let pairs = pairs(block)?;
+        let [nests_old, nests_new] = block.nesting();
+        let old = || block.old.iter().zip(&nests_old).filter(|(_, nests)| **nests).map(|(line, _)| line);
+        let new = || block.new.iter().zip(&nests_new).filter(|(_, nests)| **nests).map(|(line, _)| line);
+        let pairs = pairs(block, &nests_old)?;
         if pairs.iter().all(|(sent, found)| sent == found) {
             // As in an exact edit.
             let unit = (!pairs.is_empty()).then_some(Unit(b"", b""));
             return Some(ByLevel { pairs, unit });
         }
-        let lines = || Pieces::of_file(file).map(|line| Line::of(&file[line]));
+        let lines = || {
+            let mut strings = Strings::default();
+            let lines = Pieces::of_file(file).map(|line| Line::of(&file[line]));
+            lines.filter(move |line| !strings.pass_text(line.core))
+        };
         // From a line further out than the old text, a step may be several levels.
         let shallowest = pairs.first().map_or(&b""[..], |(sent, _)| sent);
         let is_known = |line: &Line| line.head.starts_with(shallowest);
-        let of_new = steps_below(block.new.iter().copied(), is_known);
-        let sent = smallest_step(steps(block.old.iter().copied()).chain(of_new));
+        let of_new = steps_below(new().copied(), is_known);
+        let sent = smallest_step(steps(old().copied()).chain(of_new));
         let found = usual_step(steps(lines()));
         let of_texts = sent.zip(found).map(|(sent, found)| Unit(sent, found));
         let of_pairs = smallest_difference(&pairs);
@@ -154,7 +177,7 @@ impl<'t> ByLevel<'t> {
         let unit = match (of_texts, of_pairs) {
             (Some(unit), _) if fits(&unit) => {
                 let shows_level =
-                    || steps_below(block.old.iter().copied(), |above| item_mark(above) == 0).next().is_some();
+                    || steps_below(old().copied(), |above| item_mark(above) == 0).next().is_some();
                 Some(unit).filter(|unit| !has_lists || unit.is_same() && shows_level())
             }
             (_, Some(unit)) if !fits(&unit) => return None,
@@ -164,7 +187,7 @@ impl<'t> ByLevel<'t> {
             (None, unit) => unit.filter(|unit| !has_lists && !unit.is_same()),
         };
         let is_known = |line: &Line| pairs.iter().any(|(sent, _)| *sent == line.head);
-        let goes_on = || continuations(&block.new).any(|line| !is_known(line));
+        let goes_on = || continuations(new()).any(|line| !is_known(line));
         Some(ByLevel { unit: unit.filter(|unit| unit.is_same() || !goes_on()), pairs })
     }
 
@@ -185,11 +208,12 @@ impl<'t> ByLevel<'t> {
     }
 }
 
-/// The indentations of the old text with those of the file. None if one has two counterparts, or they are not nested
-/// alike.
-fn pairs<'t>(block: &Block<'t>) -> Option<Vec<Pair<'t>>> {
+/// The indentations of the lines of the old text that nest, with those of the file. None if one has two counterparts, or they are not
+/// nested alike.
+fn pairs<'t>(block: &Block<'t>, nests: &[bool]) -> Option<Vec<Pair<'t>>> {
     let mut known = HashMap::new();
-    for (old, found) in block.old.iter().zip(&block.found).filter(|(old, _)| !old.is_blank()) {
+    let lines = block.old.iter().zip(&block.found).zip(nests).filter(|(_, nests)| **nests);
+    for ((old, found), _) in lines {
         if *known.entry(old.head).or_insert(found.head) != found.head {
             return None;
         }
@@ -253,7 +277,7 @@ fn steps_below<'t>(
 ) -> impl Iterator<Item = &'t [u8]> {
     let mut above: Option<Line> = None;
     lines.filter(|line| !line.is_blank()).filter_map(move |line| {
-        let above = above.replace(line).filter(|above| may_open_level(above.core) && counts(above))?;
+        let above = above.replace(line).filter(|above| shows_level(above.core) && counts(above))?;
         let step = line.head.strip_prefix(above.head)?.get(item_mark(&above)..)?;
         (!step.is_empty() && step.len() <= MAX_UNIT).then_some(step)
     })

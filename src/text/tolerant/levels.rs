@@ -1,15 +1,57 @@
 //! Which lines may have a level below them, and which lines go on with the one above.
 //!
-//! Pure. Knows single lines by how they end, and no language.
+//! Pure. Knows single lines by how they begin and end, strings in three quotes, and no language.
 
 use memchr::memmem;
 
 use super::blanks::Line;
 
+/// How a string of several lines begins and ends.
+const QUOTES: [&[u8]; 2] = [b"\"\"\"", b"'''"];
+
+/// How a line begins that is a comment. Those of one mark end it, or have a blank behind it.
+const COMMENTS: [&[u8]; 5] = [b"//", b"/*", b"*/", b"<!--", b"#!"];
+const MARKS: [&[u8]; 4] = [b"#", b"*", b"--", b";"];
+
+/// Whether the next line begins inside a string in three quotes, which end it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Strings(Option<&'static [u8]>);
+
+impl Strings {
+    /// Passes a line. Returns whether its indentation tells nothing of nesting: it begins inside a string, or is a comment.
+    pub(super) fn pass_text(&mut self, core: &[u8]) -> bool {
+        let is_inside = self.0.is_some();
+        if !is_inside && is_comment(core) {
+            return true;
+        }
+        let mut rest = core;
+        while let Some((at, quotes)) = self.next_quotes(rest) {
+            self.0 = if self.0.is_some() { None } else { Some(quotes) };
+            rest = &rest[at + quotes.len()..];
+        }
+        is_inside
+    }
+
+    fn next_quotes(&self, text: &[u8]) -> Option<(usize, &'static [u8])> {
+        let is_wanted = |quotes: &&&'static [u8]| self.0.is_none_or(|open| open == **quotes);
+        let found =
+            QUOTES.iter().filter(is_wanted).filter_map(|quotes| Some((memmem::find(text, quotes)?, *quotes)));
+        found.min_by_key(|(at, _)| *at)
+    }
+}
+
+fn is_comment(core: &[u8]) -> bool {
+    let is_mark =
+        |mark: &&[u8]| core.strip_prefix(*mark).is_some_and(|rest| matches!(rest, [] | [b' ' | b'\t', ..]));
+    COMMENTS.iter().any(|start| core.starts_with(start)) || MARKS.iter().any(is_mark)
+}
+
 /// The lines that are deeper than one above them below which no level begins.
-pub(super) fn continuations<'b, 't>(lines: &'b [Line<'t>]) -> impl Iterator<Item = &'b Line<'t>> {
+pub(super) fn continuations<'b, 't: 'b>(
+    lines: impl Iterator<Item = &'b Line<'t>>,
+) -> impl Iterator<Item = &'b Line<'t>> {
     let mut outer: Vec<&Line> = Vec::new();
-    lines.iter().filter(|line| !line.is_blank()).filter(move |line| {
+    lines.filter(move |line| {
         outer.retain(|above| above.head.len() < line.head.len());
         let goes_on = outer.last().is_some_and(|above| !may_open_level(above.core));
         outer.push(line);
@@ -17,9 +59,14 @@ pub(super) fn continuations<'b, 't>(lines: &'b [Line<'t>]) -> impl Iterator<Item
     })
 }
 
+/// Whether a deeper line below this one shows how deep a level is. What hangs below an open bracket may be deeper than that.
+pub(super) fn shows_level(core: &[u8]) -> bool {
+    may_open_level(core) && !matches!(without_comment(core).last(), Some(b'(' | b'['))
+}
+
 /// Whether a deeper line below this one may be a level. Below the others it goes on with their statement or value, and stands where
-/// that one begins or anywhere: below a comma, a bracket that is open and not the last character, or the value of a key.
-pub(super) fn may_open_level(core: &[u8]) -> bool {
+/// that one begins or anywhere: below a comma, a backslash, a bracket that is open and not the last character, or the value of a key.
+fn may_open_level(core: &[u8]) -> bool {
     const OPENERS: &[u8] = b":{([>|";
     let core = without_comment(core);
     let Some(last) = core.last() else { return false };
@@ -30,7 +77,7 @@ pub(super) fn may_open_level(core: &[u8]) -> bool {
     let entry = core.strip_prefix(b"- ").unwrap_or(core);
     let key = entry.iter().take_while(|byte| is_key(byte)).count();
     let has_value = entry[key..].starts_with(b": ");
-    *last != b',' && !has_value && !leaves_bracket_open(core)
+    !b",\\".contains(last) && !has_value && !leaves_bracket_open(core)
 }
 
 /// The line without a comment at its end, as most languages write it.

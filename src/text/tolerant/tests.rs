@@ -69,6 +69,26 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
         ),
         // The unit of a level is that of the texts, where the old text has one level only.
         (PYTHON, "\tif x:", "\tif x:\n\t\tc()", "def f():\n    a() \n    if x:\n        c()\n        b()\n"),
+        // Comments further out show no level.
+        (
+            "def f():\n    if a:\n# c\n        y()\n# d\n        z()\n    if b:\n# e\n        y()\n",
+            "\tif b:",
+            "\tg()\n\tif c:\n\t\tz()",
+            "def f():\n    if a:\n# c\n        y()\n# d\n        z()\n    g()\n    if c:\n        z()\n# e\n        y()\n",
+        ),
+        // What hangs below a bracket or a backslash may be deeper than a level.
+        (
+            "def f():\n  if a:\n    x = b(\n        c)\n    y = b(\n        c)\n    z = b(\n        c)\n    for i in x:\n        # note\n      g()\n",
+            "\tfor i in x:\n",
+            "\tfor i in y:\n\t\th()\n",
+            "def f():\n  if a:\n    x = b(\n        c)\n    y = b(\n        c)\n    z = b(\n        c)\n    for i in y:\n      h()\n        # note\n      g()\n",
+        ),
+        (
+            "def f():\n  x = b + \\\n      c\n  y = b + \\\n      c\n  z = b + \\\n      c\n  if x:\n      # note\n    g()\n",
+            "\tif x:\n",
+            "\tif y:\n\t\th()\n",
+            "def f():\n  x = b + \\\n      c\n  y = b + \\\n      c\n  z = b + \\\n      c\n  if y:\n    h()\n      # note\n    g()\n",
+        ),
         // A bracket in a comment is not open.
         (
             PYTHON,
@@ -151,6 +171,17 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
         ),
         ("a: q\nf: x\n   y\n", "  a: q\n  f: x", "  d:\n    a: q\n    f: x"),
         ("x = g(a,\n      b)\ny = 1\n", "  y = 1", "  if z:\n    y = 1"),
+        // Comments and what is inside strings show no indentation of code, and no level.
+        (
+            "class C:\n    def f(self):\n        if x:\n            g = \"\"\"d\n  c\n\"\"\"\n",
+            "        g = \"\"\"d\n      c\n",
+            "      g = \"\"\"d\n      c\n",
+        ),
+        (
+            "class C:\n    def f(self):\n        if x:\n            g()\n# c\n            h()\n",
+            "      g()\n    # c\n      h()\n",
+            "      g()\n    # c\n    h()\n",
+        ),
         // Only blank lines.
         ("x\n\ny", "  ", "z"),
     ] {

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::blanks::{Line, Pieces};
 use super::indentation::{Block, Mapping, item_mark};
+use super::levels::Strings;
 
 /// What a line ends with if those below it are usually deeper.
 const OPENERS: &[u8] = b":{[(=+|&\\>";
@@ -65,9 +66,10 @@ pub(super) fn fits_unmoved(
     (file, place): (&[u8], Range<usize>),
     most: usize,
 ) -> bool {
-    let known: HashSet<&[u8]> =
-        block.old.iter().filter(|line| !line.is_blank()).map(|line| line.head).collect();
-    let lines = block.new.iter().zip(kept).enumerate().filter(|(_, (line, _))| !line.is_blank());
+    let [nests_old, nests_new] = block.nesting();
+    let old = block.old.iter().zip(&nests_old).filter(|(_, nests)| **nests);
+    let known: HashSet<&[u8]> = old.map(|(line, _)| line.head).collect();
+    let lines = block.new.iter().zip(kept).enumerate().filter(|(nth, _)| nests_new[*nth]);
     let row = |(nth, (line, kept)): (usize, (_, &Option<usize>))| {
         let line: &Line = line;
         let (is_known, is_kept) = (known.contains(line.head), kept.is_some());
@@ -79,7 +81,7 @@ pub(super) fn fits_unmoved(
     };
     let Some(rows) = lines.map(row).collect::<Option<Vec<Row>>>() else { return false };
     let around = Around::of(file, place, mapping.level());
-    let found = || block.found.iter().filter(|line| !line.is_blank());
+    let found = || block.found.iter().zip(&nests_old).filter(|(_, nests)| **nests).map(|(line, _)| line);
     let ends_well = around.ends_well(rows.iter().map(|row| &*row.mapped));
     if !ends_well && around.ends_well(found().map(|line| line.head)) && !switches::is_off("tolerant-below") {
         return true;
@@ -118,7 +120,7 @@ pub(super) fn fits_unmoved(
         && shallowest.is_some_and(in_file)
 }
 
-/// The lines of the file around a place that are not blank.
+/// The lines of the file around a place that show how lines nest.
 struct Around<'t> {
     above: Option<Line<'t>>,
     /// The indentations of the lines above in which the place lies, the shallowest first.
@@ -130,15 +132,18 @@ struct Around<'t> {
 
 impl<'t> Around<'t> {
     fn of(file: &'t [u8], place: Range<usize>, level: Option<usize>) -> Around<'t> {
-        let lines = || Pieces::of_file(file);
-        let line = |at: Range<usize>| Some(Line::of(&file[at])).filter(|line| !line.is_blank());
-        let (mut above, mut open) = (None, Vec::new());
-        for line in lines().take_while(|at| at.end <= place.start).filter_map(line) {
-            reach(&mut open, line.head);
-            above = Some(line);
+        let (mut above, mut open, mut strings) = (None, Vec::new(), Strings::default());
+        for at in Pieces::of_file(file) {
+            let line = Line::of(&file[at.clone()]);
+            let nests = !strings.pass_text(line.core) && !line.is_blank();
+            if at.end <= place.start && nests {
+                reach(&mut open, line.head);
+                above = Some(line);
+            } else if at.start >= place.end && nests {
+                return Around { above, open, below: Some(line), level };
+            }
         }
-        let below = lines().skip_while(|at| at.start < place.end).filter_map(line).next();
-        Around { above, open, below, level }
+        Around { above, open, below: None, level }
     }
 
     /// Whether the line below the place is on a level that is open behind lines with these indentations, or on a deeper one.
