@@ -4,6 +4,8 @@
 //! name matches exactly, it is a regular file of our user, it has no link in another folder, and no process
 //! has locked it. Any other file whose name begins like ours belongs to a user.
 //!
+//! What a job had hidden ([`super::temporary::new_hidden_name`]) stays for the repair of the job; what is left after a month goes.
+//!
 //! If a writer died while a file was set aside, the file gets its name back, or one beside that ([`KEPT`]) if the name is taken.
 
 use std::collections::HashSet;
@@ -11,16 +13,20 @@ use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::lock;
 use super::mount_safety::MountSafety;
-use super::temporary::{SetAside, is_temporary, not_removed};
+use super::temporary::{SetAside, is_hidden, is_temporary, not_removed};
 use super::version::identity;
 use sys::fd::{AsFd, BorrowedFd};
 use sys::ffi::OsStrExt;
 use sys::fs::{AtFlags, Dir, FileType, KEPT, KEPT_DIGITS, Mode, OFlags, RenameFlags, Stat};
 use sys::io::Errno;
 use sys::process::geteuid;
+
+/// Within this time, a server with the journal of a job that a dead writer has left is expected to repair it. Others cannot tell.
+const REPAIRED_WITHIN: Duration = Duration::from_secs(30 * 86_400);
 
 /// Maximum number of folders remembered as cleared.
 const MOST: usize = 1024;
@@ -80,7 +86,7 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        if is_temporary(name.to_bytes()) {
+        if is_temporary(name.to_bytes()) && !(is_hidden(name.to_bytes()) && is_young(dir, name)) {
             let list = if SetAside::parse(name.to_bytes()).is_some() { &mut aside } else { &mut temporary };
             list.push(name.to_owned());
         }
@@ -93,6 +99,15 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
         aside.iter().any(|aside| belongs(aside, name)) || !remove_if_left(dir, name)
     });
     Ok(before - aside.len() - temporary.len())
+}
+
+/// Whether an entry that a job has hidden may still be needed to repair the job.
+fn is_young(dir: BorrowedFd, name: &CStr) -> bool {
+    let Ok(stat) = sys::fs::statat(dir, OsStr::from_bytes(name.to_bytes()), AtFlags::SYMLINK_NOFOLLOW) else {
+        return true;
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs().saturating_sub(stat.st_ctime as u64) < REPAIRED_WITHIN.as_secs()
 }
 
 /// Puts a file back that a dead writer had set aside, or removes it if the new file has its place. False if it stays.

@@ -12,12 +12,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{failpoint, lock};
 use sys::fd::AsFd;
+use sys::ffi::OsStrExt;
 use sys::fs::{AtFlags, Mode, OFlags, SET_ASIDE};
 use sys::io::Errno;
 
 /// The prefix of the names of temporary files; sixteen hexadecimal digits follow.
 pub(super) const PREFIX: &str = ".file-editor-tmp-";
 const DIGITS: usize = 16;
+
+/// What stands behind the digits in the hidden name of an entry that a job replaces or deletes.
+const HIDDEN: &[u8] = b"-kept";
+
+/// A random name for an entry that a job of several changes replaces or deletes, until the job is done. Its old content may be nowhere
+/// else: unlike a temporary file, it is no leftover when its writer is dead, for the repair of the job needs it.
+pub fn new_hidden_name() -> OsString {
+    let mut name = new_name();
+    name.push(OsStr::from_bytes(HIDDEN));
+    name
+}
+
+/// Whether this is the hidden name of an entry of a job.
+pub(super) fn is_hidden(name: &[u8]) -> bool {
+    name.ends_with(HIDDEN) && is_temporary(name)
+}
 
 /// A random name for a temporary file.
 pub fn new_name() -> OsString {
@@ -64,13 +81,13 @@ fn is_ours_alone(file: &File) -> io::Result<bool> {
         && (switches::is_off("temporary-name") || sys::fs::fstat(file)?.st_nlink > 0))
 }
 
-/// Whether `name` has the form of our temporary files, or of a file set aside for one. Such names are hidden, and no policy
+/// Whether `name` has the form of our temporary files, of a file set aside for one, or of an entry that a job has hidden. Such names are hidden, and no policy
 /// allows them.
 pub fn is_temporary(name: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
     let Some((digits, rest)) = rest.split_at_checked(DIGITS) else { return false };
     let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    digits.iter().all(is_digit) && (rest.is_empty() || SetAside::parse(name).is_some())
+    digits.iter().all(is_digit) && (rest.is_empty() || rest == HIDDEN || SetAside::parse(name).is_some())
 }
 
 /// The name of a file that was set aside.
@@ -125,6 +142,7 @@ pub(crate) mod tests {
     #[test]
     fn only_the_exact_form_of_our_names_is_a_temporary() {
         assert!(is_temporary(new_name().as_encoded_bytes()) && is_temporary(nth('0').as_bytes()));
+        assert!(is_hidden(new_hidden_name().as_encoded_bytes()) && !is_hidden(nth('0').as_bytes()));
         for name in ["", PREFIX, ".file-editor-tmp-notes", ".file-editor-tmp-0123456789abcde"] {
             assert!(!is_temporary(name.as_bytes()), "{name}");
         }

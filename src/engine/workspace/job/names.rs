@@ -86,7 +86,7 @@ impl Planner<'_, '_> {
         }
         let taken = self.take(path, spot)?;
         self.draft.forget(&at);
-        let hidden = temporary::new_name();
+        let hidden = temporary::new_hidden_name();
         self.draft.steps.push(Step::Deleted { at, path: path.clone(), recursive, taken, hidden });
         Ok(())
     }

@@ -60,7 +60,7 @@ impl Workspace {
         for file in draft.changed() {
             let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
             let new = self.staged(draft, file, &found.place.dir, None, control).map_err(failed(file))?;
-            let (old, hidden) = (old.clone(), temporary::new_name());
+            let (old, hidden) = (old.clone(), temporary::new_hidden_name());
             staged.replacements.push(Replacement { file, found, old, new, hidden });
         }
         for step in draft.steps.iter() {
