@@ -172,3 +172,20 @@ fn a_change_that_was_taken_back_in_parts_is_not_the_last_one_any_more() {
         );
     }
 }
+
+#[test]
+fn a_change_is_done_again_also_where_its_folder_is_there_again_and_a_foreign_entry_stays() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "a", "move_to": "g/a" }));
+    let undone = id(&server.ok("undo", json!({})));
+    put(&folder, "g/z", "z\n");
+    server.ok("undo", json!({ "change": undone }));
+    assert_eq!((folder.text("g/a"), folder.text("g/z")), ("1\n".into(), "z\n".into()));
+    let deleted = id(&server.ok("edit", json!({ "path": "g/a", "delete": true })));
+    put(&folder, "g/a", "another\n");
+    let refused = server.tool("undo", json!({ "change": deleted }));
+    assert!(refused.is_error && refused.text.contains("move that away"), "{}", refused.text);
+    assert_eq!(folder.text("g/a"), "another\n");
+}

@@ -173,6 +173,9 @@ pub(super) struct Replace {
     /// The replacement follows the case of each match
     #[arg(long)]
     preserve_case: bool,
+    /// The encoding of the files, where it cannot be told
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
     /// Change nothing if there is another number of places
     #[arg(long, value_name = "N")]
     expected: Option<u64>,

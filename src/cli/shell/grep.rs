@@ -16,6 +16,9 @@ const AT_ONCE: usize = 64 << 10;
 /// Searches, and prints.
 pub(super) fn run(flags: &GrepFlags, place: &Place, as_json: bool) -> Result<ExitCode, Stop> {
     let mut request = flags.request(as_json)?;
+    if flags.wants_nothing() {
+        return Ok(ExitCode::from(NOTHING));
+    }
     let words = flags.paths();
     let names_files = words.len() > 1 || words.first().is_none_or(|path| !place.is_file(path));
     request.head.path = flags.shows_paths(names_files);
@@ -43,6 +46,7 @@ pub(super) fn run(flags: &GrepFlags, place: &Place, as_json: bool) -> Result<Exi
     done.balances.iter().for_each(|balance| _ = writeln!(err, "{balance}"));
     failures.iter().for_each(|error| _ = writeln!(err, "{}", place.told(error)));
     let code = match done.is_found {
+        true if flags.is_quiet() => 0,
         _ if !failures.is_empty() => ERROR,
         true => 0,
         false => NOTHING,

@@ -19,7 +19,7 @@ pub(super) struct GrepFlags {
     /// Folders and files; the whole folder, if none is given
     paths: Vec<String>,
     /// A pattern; may be given several times
-    #[arg(short = 'e', long, value_name = "PATTERN")]
+    #[arg(short = 'e', long, value_name = "PATTERN", allow_hyphen_values = true)]
     regexp: Vec<String>,
     /// The pattern is text
     #[arg(short = 'F', long)]
@@ -34,10 +34,10 @@ pub(super) struct GrepFlags {
     #[arg(short = 'S', long, overrides_with_all = ["ignore_case", "case_sensitive"])]
     smart_case: bool,
     /// Whole words
-    #[arg(short, long)]
+    #[arg(short, long, overrides_with = "line_regexp")]
     word_regexp: bool,
     /// Whole lines
-    #[arg(short = 'x', long, conflicts_with = "word_regexp")]
+    #[arg(short = 'x', long, overrides_with = "word_regexp")]
     line_regexp: bool,
     /// A match may span lines
     #[arg(short = 'U', long)]
@@ -117,6 +117,16 @@ pub(super) struct GrepFlags {
 }
 
 impl GrepFlags {
+    /// Whether no line can be printed.
+    pub(super) fn wants_nothing(&self) -> bool {
+        self.max_count == Some(0)
+    }
+
+    /// Whether one match is all that is asked for.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// The files and folders to search. With `-e`, the first word is one of them.
     pub(super) fn paths(&self) -> Vec<String> {
         let first = self.pattern.iter().filter(|_| !self.regexp.is_empty());

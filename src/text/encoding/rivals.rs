@@ -10,7 +10,7 @@ struct Common(Encoding, std::ops::RangeInclusive<u8>, std::ops::RangeInclusive<u
 
 /// Letters and the characters of few strokes, with which Big5 begins, are weighted: a text has many of them.
 #[rustfmt::skip]
-const COMMON: [Common; 20] = [
+const COMMON: [Common; 21] = [
     Common(Encoding::Gbk, 0xA1..=0xA1, 0xA1..=0xFE, 100.0),
     Common(Encoding::Gbk, 0xA3..=0xA3, 0xA1..=0xFE, 100.0),
     Common(Encoding::Gbk, 0xB0..=0xD7, 0xA1..=0xFE, 3755.0),
@@ -23,6 +23,7 @@ const COMMON: [Common; 20] = [
     Common(Encoding::ShiftJis, 0x88..=0x88, 0x9F..=0xFC, 2965.0),
     Common(Encoding::ShiftJis, 0x89..=0x97, 0x40..=0xFC, 2965.0),
     Common(Encoding::ShiftJis, 0x98..=0x98, 0x40..=0x72, 2965.0),
+    Common(Encoding::EucJp, 0x8E..=0x8E, 0xA1..=0xDF, 63.0),
     Common(Encoding::EucJp, 0xA1..=0xA1, 0xA1..=0xFE, 100.0),
     Common(Encoding::EucJp, 0xA3..=0xA3, 0xA1..=0xFE, 100.0),
     Common(Encoding::EucJp, 0xA4..=0xA4, 0xA1..=0xF3, 300.0),

@@ -166,9 +166,10 @@ impl Call for Changes {
         })?;
         if let Some(Since::Change(number)) = self.since {
             let last = log.numbers().map_err(unread)?.last().copied().unwrap_or(0);
-            if number > last {
-                let problem = format!("there is no change c{number}; the last one is c{last}");
-                return Err(Error::InvalidArguments { at: "since".into(), problem });
+            let (at, asked) = self.only.map_or(("since", number), |only| ("change", only));
+            if asked > last {
+                let problem = format!("there is no change c{asked}; the last one is c{last}");
+                return Err(Error::InvalidArguments { at: at.into(), problem });
             }
         }
         let mut changes = self.wanted(log).map_err(unread)?;

@@ -113,8 +113,19 @@ impl<'o> Planner<'_, 'o> {
     /// Adds an entry that was deleted once.
     pub(super) fn restore(&mut self, path: &FilePath, entry: &KeptEntry) -> Result<()> {
         let (place, spot) = self.spot(path, Want::Link)?;
-        if !matches!(spot, Spot::Free(_)) {
-            return Err(Error::exists(path.sent()));
+        let is_folder = match &spot {
+            Spot::Folder => true,
+            Spot::OnDisk(entry) => entry.found.place.open_folder().is_ok(),
+            _ => false,
+        };
+        match (spot, entry) {
+            (Spot::Free(_), _) => {}
+            // It is there again, with other entries perhaps.
+            (_, KeptEntry::Folder { .. }) if is_folder => return Ok(()),
+            _ => {
+                let problem = "something else has this name since, and stays; move that away, then undo the change again";
+                return Err(Error::InvalidArguments { at: path.sent().to_owned(), problem: problem.into() });
+            }
         }
         match entry {
             KeptEntry::File { mode, content } => {

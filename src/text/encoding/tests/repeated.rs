@@ -100,3 +100,16 @@ proptest! {
         prop_assert!(is_unsure_or_right(&bytes, &text), "{:?} {:?} {:?}", encoding, text, likely(&bytes, &bytes));
     }
 }
+
+#[test]
+fn half_width_letters_of_euc_jp_are_not_taken_for_shift_jis_without_doubt() {
+    for text in ["ｴﾗｰﾕｰｻﾞｰ\n", "ﾃﾞｰﾀﾍﾞｰｽ ﾌｧｲﾙ ｻｰﾊﾞｰ ﾈｯﾄﾜｰｸ ｱﾌﾟﾘｹｰｼｮﾝ\n"]
+    {
+        for repeat in [1, 3, 40] {
+            let text = text.repeat(repeat);
+            let mut bytes = Vec::new();
+            Encoding::EucJp.encode(&text, &mut bytes).unwrap();
+            assert!(is_unsure_or_right(&bytes, &text), "{text:.40}");
+        }
+    }
+}

@@ -101,11 +101,11 @@ impl<'p> LinePrinter<'p> {
     fn begin_file(&mut self, path: &[u8], has_context: bool) -> io::Result<()> {
         let is_first = !std::mem::replace(&mut self.has_lines, true);
         match self.request.head {
-            head if head.heading && head.path => {
+            head if head.heading => {
                 if !is_first {
                     self.out.write_all(b"\n")?;
                 }
-                self.line(&[path])
+                if head.path { self.line(&[path]) } else { Ok(()) }
             }
             _ if has_context && !is_first => self.out.write_all(b"--\n"),
             _ => Ok(()),
