@@ -21,6 +21,9 @@ const EVIDENCE: usize = 16;
 /// Different words of a sample that are not ASCII, without which no encoding of single bytes is sure.
 const WORDS: usize = 4;
 
+/// Letters that are not ASCII to each capital behind a small letter from which on an encoding is not sure.
+const CAPITALS: usize = 60;
+
 /// Bytes of a sample in which wrong bytes are looked for.
 const REPAIRED: usize = 16 << 10;
 
@@ -188,8 +191,38 @@ fn has_evidence(text: &[u8]) -> bool {
 fn is_alone(encoding: Encoding, sample: &[u8]) -> bool {
     match encoding.is_multibyte() {
         true => is_told_by_characters(encoding, sample),
-        false => is_varied(sample) && !may_be_longer(sample) && !has_longer(sample),
+        false => {
+            is_varied(sample)
+                && !may_be_longer(sample)
+                && !has_longer(sample)
+                && !is_rather_older(encoding, sample)
+                && !has_inner_capitals(encoding, sample)
+        }
     }
+}
+
+/// Whether a text of Latin letters rather is in an encoding of DOS or of old Macs, which the detector does not know: most of its letters
+/// are at 0x80 to 0x9F, where the others have signs and rare letters.
+fn is_rather_older(encoding: Encoding, sample: &[u8]) -> bool {
+    use Encoding::{Windows1250, Windows1252, Windows1254, Windows1257, Windows1258};
+    let is_latin = [Windows1250, Windows1252, Windows1254, Windows1257, Windows1258].contains(&encoding);
+    let is_letter = |at: usize| sample.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let in_words = (0..sample.len())
+        .filter(|at| !sample[*at].is_ascii() && (is_letter(at + 1) || *at > 0 && is_letter(at - 1)));
+    let (low, all) = in_words.fold((0, 0), |(low, all), at| (low + usize::from(sample[at] < 0xA0), all + 1));
+    is_latin && low * 2 > all
+}
+
+/// Whether words have capitals behind small letters, as where a Cyrillic text is read in a wrong encoding.
+fn has_inner_capitals(encoding: Encoding, sample: &[u8]) -> bool {
+    let Ok(text) = encoding.decode(sample) else { return false };
+    let (mut letters, mut inner, mut before) = (0, 0, ' ');
+    for char in text.chars() {
+        letters += usize::from(!char.is_ascii() && char.is_alphabetic());
+        inner += usize::from(!char.is_ascii() && char.is_uppercase() && before.is_lowercase());
+        before = char;
+    }
+    inner * CAPITALS > letters
 }
 
 /// Whether these bytes are of so many different words that an encoding of single bytes may be sure: a word of longer characters that

@@ -113,3 +113,19 @@ fn half_width_letters_of_euc_jp_are_not_taken_for_shift_jis_without_doubt() {
         }
     }
 }
+
+#[test]
+fn a_text_of_an_old_mac_is_not_taken_for_one_of_windows_without_doubt() {
+    for (encoding, text) in [
+        (Encoding::MacCyrillic, "слово время земля хорошая слово книга вода работа друг день\nx=1\n"),
+        (Encoding::Macintosh, "für müssen können über fünf zwölf schön Bücher Straße\n"),
+        (Encoding::Macintosh, "été déjà élève où français naïve Noël tête forêt\n"),
+    ] {
+        for repeat in [2, 6, 40] {
+            let text = text.repeat(repeat);
+            let mut bytes = Vec::new();
+            encoding.encode(&text, &mut bytes).unwrap();
+            assert!(is_unsure_or_right(&bytes, &text), "{text:.40}");
+        }
+    }
+}
