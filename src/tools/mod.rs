@@ -169,6 +169,8 @@ pub struct Reply {
     pub failure: Option<Arc<Error>>,
     /// Nothing was found, or nothing had to change: the exit code of a command says so.
     pub is_nothing: bool,
+    /// A part of what was asked for failed, and the text says so: the exit code of a command does, too.
+    pub is_partial: bool,
 }
 
 impl Reply {
@@ -187,6 +189,7 @@ impl Reply {
             metadata: self.metadata.clone(),
             failure: self.failure.clone(),
             is_nothing: self.is_nothing,
+            is_partial: self.is_partial,
         }
     }
 

@@ -116,6 +116,7 @@ impl TextsCall<'_> {
         let most = self.limit.tokens_without(TOKENS_OF_LAST_LINE);
         let (mut text, mut shown, mut tokens) = (String::new(), 0, 0);
         let (mut cut, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
+        let mut is_partial = false;
         for (number, file) in self.files.iter().enumerate() {
             control.progress(shown as u64, Some(self.files.len() as u64));
             let before = text.len();
@@ -136,7 +137,10 @@ impl TextsCall<'_> {
                     version = Some(page.read.version.to_string());
                 }
                 Err(error @ (Error::TimedOut | Error::Cancelled)) => return Err(error),
-                Err(error) => self.push_error(&mut text, file, &error),
+                Err(error) => {
+                    is_partial = true;
+                    self.push_error(&mut text, file, &error);
+                }
             }
             tokens += tokens_of(&text.as_bytes()[before..]);
             let is_over = shares.room.is_some_and(|room| text.len() > room || tokens > most);
@@ -157,7 +161,7 @@ impl TextsCall<'_> {
             let truncated = json!({ "shown": shown, "of": self.files.len(), "next": next, "cut": cut });
             meta = meta.with("file-editor/truncated", &truncated);
         }
-        Ok(Some(Reply { meta, ..content(text, wanted) }))
+        Ok(Some(Reply { meta, is_partial, ..content(text, wanted) }))
     }
 
     /// The sizes of the files in bytes; `None` of those that are not there.

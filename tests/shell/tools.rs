@@ -46,6 +46,9 @@ fn exit_codes_are_those_of_grep() {
         assert!(code != 2 || !ran.err.is_empty(), "{words:?}: {ran:?}");
     }
     assert_eq!(folder.text("src/lib.rs"), "pub fn total() {}\n");
+    // What could be read is printed, with the error of what could not.
+    let ran = run(&folder, &["read", "src/lib.rs", "missing.txt"]);
+    assert!(ran.code == 2 && ran.out.contains("total") && ran.out.contains("missing.txt: Error"), "{ran:?}");
 }
 
 #[test]

@@ -12,8 +12,7 @@ use crate::tools::Reply;
 pub(super) enum Answer {
     Done {
         text: String,
-        /// Nothing was found, or nothing had to change.
-        is_nothing: bool,
+        code: u8,
         /// The id of the change that was made.
         note: Option<String>,
     },
@@ -32,7 +31,14 @@ impl Answer {
         text.push_str(&reply.after);
         match reply.failure {
             Some(_) => Answer::Failed(text),
-            None => Answer::Done { text, is_nothing: reply.is_nothing, note: reply.note },
+            None => {
+                let code = match (reply.is_partial, reply.is_nothing) {
+                    (true, _) => ERROR,
+                    (false, true) => NOTHING,
+                    (false, false) => 0,
+                };
+                Answer::Done { text, code, note: reply.note }
+            }
         }
     }
 
@@ -43,13 +49,10 @@ impl Answer {
                 (ERROR, json!({ "ok": false, "error": text }).to_string(), None)
             }
             Answer::Failed(text) => (ERROR, String::new(), Some(text)),
-            Answer::Done { text, is_nothing, note } => {
-                let code = if is_nothing { NOTHING } else { 0 };
-                match as_json {
-                    true => (code, json!({ "ok": true, "text": text, "note": note }).to_string(), None),
-                    false => (code, text, note),
-                }
-            }
+            Answer::Done { text, code, note } => match as_json {
+                true => (code, json!({ "ok": code != ERROR, "text": text, "note": note }).to_string(), None),
+                false => (code, text, note),
+            },
         };
         // Who reads no further is no error: as `head`.
         match print_lines(&mut io::stdout().lock(), &out) {
