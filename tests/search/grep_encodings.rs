@@ -177,6 +177,11 @@ fn a_likely_encoding_proves_no_absence_of_other_characters_than_ascii() {
     assert!(ask(word, "mac", "macintosh").contains("1:Les élèves"));
     // Bytes that are all text of several bytes are no other text by chance.
     assert!(ask(word, "gbk", "").contains("nothing left out"));
+    // But a line of another writer may be.
+    let korean = "안녕하세요 세계 오늘 날씨 좋다 사람 시간 거리 학교 자동차\n".repeat(3);
+    folder.write("mixed", [encoded("euc-kr", &korean), "Straße\n".into()].concat());
+    assert!(ask("Straße", "mixed", "").contains(other), "{}", ask("Straße", "mixed", ""));
+    assert!(ask("Brücke", "mixed", "").contains("nothing left out"));
 }
 
 #[test]

@@ -191,7 +191,11 @@ impl Workers<'_> {
             let readings = readings(bytes);
             let best = best_reading(&readings, bytes, &mut scratch.scan)?;
             if best.is_none() && !self.pattern.is_ascii() {
-                counts.unsure += u64::from(readings.doubt == ReadingDoubt::OtherEncoding);
+                // Lines of another writer may be UTF-8.
+                let other = Readings { encodings: vec![Encoding::Utf8], doubt: ReadingDoubt::OtherEncoding };
+                let is_other = readings.doubt == ReadingDoubt::OtherEncoding
+                    || best_reading(&other, bytes, &mut scratch.scan)?.is_some();
+                counts.unsure += u64::from(is_other);
                 counts.undecoded += u64::from(readings.doubt == ReadingDoubt::OtherSets);
             }
             let text = best.map(|one| one.decode_lossy(bytes).into_owned()).unwrap_or_default();
