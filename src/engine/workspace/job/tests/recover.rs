@@ -71,6 +71,36 @@ fn a_job_is_done_or_not_wherever_its_server_dies() {
 }
 
 #[test]
+fn what_a_dead_server_has_hidden_is_left_to_the_repair_by_servers_without_its_journal() {
+    // So large that its content is not in the journal.
+    let mut start = start();
+    start.insert("big".into(), Some("line\n".repeat(400_000)));
+    let ops = [Op::Append("a", "1\n"), Op::Delete("big", false), Op::Delete("d/x", false)];
+    let mut repaired = 0;
+    for step in 2.. {
+        let dirs = Dirs::new(&start);
+        if !died_at(step, &dirs, &ops) {
+            break;
+        }
+        let options = WorkspaceOptions { names: NamePolicy::Paths, ..WorkspaceOptions::default() };
+        let other = Workspace::open(&[dirs.path().into()], options).unwrap();
+        other.list(false, &control()).unwrap();
+        repaired += usize::from(!dirs.tree().contains_key("big"));
+        drop(dirs.open());
+        let (tree, left) = trees(&dirs);
+        let is_done = !tree.contains_key("big");
+        assert_eq!(
+            [tree["a"] == start["a"], tree.contains_key("d/x")],
+            [!is_done; 2],
+            "step {step}: {tree:?}"
+        );
+        assert!(is_done || tree == start, "step {step}");
+        assert!(left.is_empty(), "step {step}: {left:?}");
+    }
+    assert!(repaired > 0);
+}
+
+#[test]
 fn the_next_call_of_a_server_that_runs_repairs_too() {
     let ops = JOBS[3];
     let dirs = Dirs::new(&start());
