@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use self::belief::{EntryPlace, believe};
 use self::enter::{Entered, EnteredAhead, FolderNames, names_of};
 pub use self::folder::WalkedFolder;
 pub use self::kind::EntryKind;
@@ -24,7 +25,7 @@ use crate::fs::mount_safety::MountSafety;
 use crate::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::fs::spelling;
 use crate::ignored::IgnoreRules;
-use crate::live::{Live, Moment};
+use crate::live::{At, Live, Moment, Stamps};
 use crate::lookups::Lookups;
 use crate::path::MAX_COMPONENTS;
 use crate::{Control, Error, Result};
@@ -100,6 +101,8 @@ struct Level {
     names: Arc<Names>,
     /// When its names were so, if it is watched.
     moment: Option<Moment>,
+    /// What is believed of the files in it.
+    stamps: Option<Arc<Stamps>>,
     next: usize,
     /// Bytes of the folder's path.
     path_len: usize,
@@ -122,7 +125,9 @@ impl<'w> Walk<'w> {
         let live = live.filter(|live| live.begin());
         let lookups = Lookups::default();
         let rules = enter::Rules { order: options.order, device: None, control, live, parent: None };
-        let (mut names, is_late) = match lookups.one(|| names_of(&folder, None, rules)) {
+        // The handle of a served folder stays open anyway; that of another folder would keep its file system from being unmounted.
+        let at = if path == Path::new("") { At::Top(root) } else { At::Anywhere };
+        let (mut names, is_late) = match lookups.one(|| names_of(&folder, at, rules)) {
             Err(Error::TimedOut) => (FolderNames::default(), true),
             names => (names?, false),
         };
@@ -340,7 +345,8 @@ impl<'w> Walk<'w> {
         let below = Path::new(OsStr::from_bytes(below)).to_owned();
         let folder = WalkedFolder::unopened(self.start.clone(), below, known.id);
         let names = enter::ordered(known.kept, self.options.order);
-        Some(Entered::Open(folder.into(), FolderNames { names, moment: Some(known.moment) }))
+        let (moment, stamps) = (Some(known.moment), known.stamps);
+        Some(Entered::Open(folder.into(), FolderNames { names, moment, stamps }))
     }
 
     /// Opens the current entry, a folder. Where looks wait, it opens the next folders beside it at the same time.
@@ -418,8 +424,8 @@ impl<'w> Walk<'w> {
 
 impl Level {
     fn new(folder: Arc<WalkedFolder>, names: FolderNames, path_len: usize) -> Level {
-        let FolderNames { names, moment } = names;
-        Level { folder, names, moment, next: 0, path_len, ahead: EnteredAhead::default() }
+        let FolderNames { names, moment, stamps } = names;
+        Level { folder, names, moment, stamps, next: 0, path_len, ahead: EnteredAhead::default() }
     }
 
     fn clear(&self, mounts: &MountSafety) {
@@ -472,13 +478,12 @@ fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
+mod belief;
 mod enter;
 mod folder;
 #[cfg(test)]
 mod ignored_trees;
 mod kind;
-#[cfg(test)]
-mod live_tests;
 mod names;
 mod options;
 mod passed;

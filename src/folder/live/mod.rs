@@ -7,15 +7,23 @@
 //! Knows no names: what is kept of a folder is its caller's ([`Kept`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
 
-pub(crate) use self::tree::Kept;
-use self::tree::NodeId;
-use self::tree::Tree;
-use crate::fs::file_system;
-use sys::fd::AsFd;
+use self::new_names::NewNames;
+pub use self::stamps::Belief;
+use self::stamps::Contents;
+pub(crate) use self::stamps::Stamps;
+pub(crate) use self::tree::{At, Kept};
+use self::tree::{NodeId, Tree};
+use crate::fs::file_system::{self, FileSystem};
+use crate::fs::view::OpenFile;
+use crate::fs::writers::{self, Writers};
+use sys::fd::{AsFd, OwnedFd};
 use sys::io::Errno;
-use sys::watch::{FolderId, Notice, Watches, folder_id};
+use sys::watch::{Change, FolderId, Notice, Watches, folder_id};
 
+mod new_names;
+mod stamps;
 mod tree;
 
 /// Folders that are watched anew before events are read, so that they do not fill the queue.
@@ -30,8 +38,13 @@ struct State<K> {
     /// Made for the first walk. An error: there are none on this system, or no more for this user.
     watches: Option<Result<Watches, Errno>>,
     tree: Tree<K>,
-    /// Devices on which all changes are told, and others.
-    devices: Vec<(u64, bool)>,
+    /// Of the files in folders. Made when the first is to be believed.
+    content_watches: Option<Watches>,
+    contents: Contents<K>,
+    /// Names that came since the last look at such.
+    new_names: NewNames,
+    /// What is known of devices.
+    devices: Vec<(u64, FileSystem)>,
     /// Folders that were watched since events were read.
     added: usize,
     /// What the operator is to know, and whether that was told.
@@ -60,6 +73,8 @@ pub(crate) struct Known<K> {
     pub(crate) moment: Moment,
     pub(crate) id: FolderId,
     pub(crate) kept: Arc<K>,
+    /// Of the files in it.
+    pub(crate) stamps: Option<Arc<Stamps>>,
 }
 
 /// A folder that is watched from now on.
@@ -68,6 +83,18 @@ pub(crate) struct Watched<K> {
     pub(crate) moment: Moment,
     /// What is known of it already.
     pub(crate) kept: Option<Arc<K>>,
+    /// Of the files in it.
+    pub(crate) stamps: Option<Arc<Stamps>>,
+}
+
+/// A file that was opened to be believed from now on: the entry `number` of a folder that was known at that moment.
+#[derive(Debug)]
+pub(crate) struct Look<K> {
+    pub(crate) moment: Moment,
+    pub(crate) names: Arc<K>,
+    pub(crate) number: usize,
+    pub(crate) folder: Arc<OwnedFd>,
+    pub(crate) file: OpenFile,
 }
 
 /// How much is known, for the operator.
@@ -81,13 +108,25 @@ pub struct LiveCounts {
     pub known: usize,
     /// Entries in them.
     pub entries: usize,
+    /// Files whose stamps are known.
+    pub believed: usize,
+    /// Files that are looked at each time: a program has them open for writing, or they have several names.
+    pub refused: usize,
 }
 
 impl<K: Kept> Live<K> {
     /// Nothing is known yet, and nothing watched.
     pub fn new() -> Live<K> {
-        let state =
-            State { watches: None, tree: Tree::default(), devices: Vec::new(), added: 0, news: Vec::new() };
+        let state = State {
+            watches: None,
+            tree: Tree::default(),
+            content_watches: None,
+            contents: Contents::default(),
+            new_names: NewNames::default(),
+            devices: Vec::new(),
+            added: 0,
+            news: Vec::new(),
+        };
         Live(Mutex::new(state))
     }
 
@@ -103,23 +142,27 @@ impl<K: Kept> Live<K> {
 
     /// What is known of the folder `name` in a folder that has not changed since.
     pub(crate) fn inner(&self, parent: Moment, name: &[u8]) -> Option<Known<K>> {
-        self.lock().tree.inner(parent, name)
+        let state = &mut *self.lock();
+        let known = state.tree.inner(parent, name)?;
+        let stamps = state.contents.stamps(known.moment.node, &known.kept, Instant::now());
+        Some(Known { stamps, ..known })
     }
 
-    /// Watches an open folder whose names will be read: `name` in `parent`, or one in which a walk begins. `None` if what is read may
-    /// not be kept. Then it is no less true, but the next walk has to read it again.
-    pub(crate) fn watch(&self, folder: impl AsFd, parent: Option<(Moment, &[u8])>) -> Option<Watched<K>> {
+    /// Watches an open folder whose names will be read. `None` if what is read may not be kept. Then it is no less true, but the next walk has to read it again.
+    pub(crate) fn watch(&self, folder: impl AsFd, at: At) -> Option<Watched<K>> {
         let folder = folder.as_fd();
         let id = folder_id(folder)?;
         let state = &mut *self.lock();
-        if state.tree.is_full() || !state.tells_all(folder, id.device) {
+        if state.tree.is_full() || !state.system(folder, id.device).tells_changes {
             return None;
         }
         if state.added >= BETWEEN_DRAINS {
             state.catch_up();
         }
         // Another mount below the parent: it may be one for some of the paths that lead to it.
-        if parent.is_some_and(|(parent, _)| state.tree.mount_of(parent.node) != Some(id.mount)) {
+        if let At::In(parent, _) = at
+            && state.tree.mount_of(parent.node) != Some(id.mount)
+        {
             return None;
         }
         let watch = match state.watches.as_ref()?.as_ref().ok()?.add(folder) {
@@ -130,19 +173,39 @@ impl<K: Kept> Live<K> {
             }
         };
         state.added += 1;
-        state.tree.watched(id, watch, parent)
+        let watched = state.tree.watched(id, watch, at)?;
+        let (folder, now) = (watched.moment.node, Instant::now());
+        let stamps = watched.kept.as_ref().and_then(|kept| state.contents.stamps(folder, kept, now));
+        Some(Watched { stamps, ..watched })
     }
 
-    /// Keeps what was read of a folder since then, unless it has changed.
-    pub(crate) fn keep(&self, moment: Moment, kept: Arc<K>) {
-        self.lock().tree.keep(moment, kept);
+    /// Keeps what was read of a folder since then, unless it has changed. Returns what is believed of the files in it.
+    pub(crate) fn keep(&self, moment: Moment, kept: Arc<K>) -> Option<Arc<Stamps>> {
+        let state = &mut *self.lock();
+        state.tree.keep(moment, kept.clone());
+        state.tree.kept_at(moment).filter(|now| Arc::ptr_eq(now, &kept))?;
+        state.contents.stamps(moment.node, &kept, Instant::now())
+    }
+
+    /// Believes the stamps of files from now on, as far as nobody can write to them unseen. What opened them is told before that: the
+    /// opens of the looks are no reason for doubt.
+    pub(crate) fn believe(&self, looks: Vec<Look<K>>) {
+        let state = &mut *self.lock();
+        for look in &looks {
+            state.watch_content(look);
+        }
+        // Under the lock: no other thread takes an event between this and the looks.
+        state.catch_up();
+        let now = SystemTime::now();
+        looks.into_iter().for_each(|look| state.settle(look, now));
     }
 
     /// How much is known.
     pub fn counts(&self) -> LiveCounts {
         let state = self.lock();
         let (watched, known, entries) = state.tree.counts();
-        LiveCounts { is_on: matches!(state.watches, Some(Ok(_))), watched, known, entries }
+        let (believed, refused) = state.contents.counts();
+        LiveCounts { is_on: matches!(state.watches, Some(Ok(_))), watched, known, entries, believed, refused }
     }
 
     /// What has happened that the operator is to know. Each kind once.
@@ -157,8 +220,8 @@ impl<K: Kept> Live<K> {
         self.0.lock().unwrap_or_else(|poisoned| {
             // After a panic within, what is known is not certain.
             let mut state = PoisonError::into_inner(poisoned);
-            state.tree = Tree::default();
-            state.watches = Some(Err(Errno::IO));
+            (state.tree, state.contents) = (Tree::default(), Contents::default());
+            (state.watches, state.content_watches) = (Some(Err(Errno::IO)), None);
             state
         })
     }
@@ -171,19 +234,33 @@ impl<K: Kept> Default for Live<K> {
 }
 
 impl<K: Kept> State<K> {
-    /// Takes over what the queue tells.
+    /// Takes over what the queues tell.
     fn catch_up(&mut self) {
         self.added = 0;
         let Some(Ok(watches)) = &self.watches else { return };
-        let (tree, mut is_lost, mut has_mounts) = (&mut self.tree, false, false);
+        let State { tree, contents, new_names, .. } = self;
+        let (mut is_lost, mut has_mounts, mut gone) = (false, false, Vec::new());
         let drained = watches.drain(&mut |notice| match notice {
             Notice::Lost => is_lost = true,
             Notice::Mounts => has_mounts = true,
-            Notice::Ended(watch) => tree.ended(watch),
+            Notice::Ended(watch) => gone.extend(tree.ended(watch)),
             Notice::Change(watch, change) => {
-                tree.changed(watch, change).for_each(|gone| watches.remove(gone))
+                if let Change::Name(name, step) = change
+                    && let Some(folder) = tree.of_watch(watch)
+                    && !contents.is_empty()
+                {
+                    contents.doubt(folder, name);
+                    new_names.note(folder, name, step);
+                }
+                gone.extend(tree.changed(watch, change));
             }
         });
+        for (folder, watch) in gone {
+            watches.remove(watch);
+            if let Some((watch, watches)) = contents.remove(folder).zip(self.content_watches.as_ref()) {
+                watches.remove(watch);
+            }
+        }
         if is_lost {
             self.note(LiveNews::EventsLost);
         }
@@ -192,14 +269,72 @@ impl<K: Kept> State<K> {
             || drained.is_err();
         if doubts_all {
             self.renew();
+        } else {
+            self.catch_up_with_contents();
         }
     }
 
-    /// Forgets all. A new queue: what the old one still holds is of no use, and its watches end with it.
+    /// Takes over what is told of files.
+    fn catch_up_with_contents(&mut self) {
+        let Some(watches) = &self.content_watches else { return };
+        let (contents, mut is_lost) = (&mut self.contents, false);
+        let drained = watches.drain(&mut |notice| match notice {
+            Notice::Change(watch, Change::Content(name)) if !switches::is_off("live-content") => {
+                contents.changed(watch, name);
+            }
+            Notice::Lost => is_lost = true,
+            Notice::Ended(watch) => contents.ended(watch),
+            Notice::Change(..) | Notice::Mounts => {}
+        });
+        if is_lost && !switches::is_off("live-content-overflow") || drained.is_err() {
+            contents.doubt_all();
+        }
+        self.new_names.look(&self.tree, &mut self.contents);
+    }
+
+    /// Watches the files in the folder of a look.
+    fn watch_content(&mut self, look: &Look<K>) {
+        let folder = look.moment.node;
+        if self.contents.has(folder) || !self.system(&look.folder, look.file.stamp().dev).shows_writers {
+            return;
+        }
+        if self.content_watches.is_none() {
+            self.content_watches = Watches::of_contents().ok();
+        }
+        let Some(watches) = &self.content_watches else { return };
+        match watches.add(&look.folder) {
+            Ok(watch) => {
+                self.contents.watched(folder, look.file.stamp().dev, watch, look.names.clone());
+            }
+            Err(errno) => self.note_limit(errno),
+        }
+    }
+
+    /// Believes a file, or not.
+    fn settle(&mut self, look: Look<K>, now: SystemTime) {
+        let Look { moment, names, number, file, .. } = look;
+        // The folder still has the file under that name.
+        if !self.tree.kept_at(moment).is_some_and(|kept| Arc::ptr_eq(kept, &names)) {
+            return;
+        }
+        let writers = writers::of(file.file(), true);
+        let Ok(stat) = sys::fs::fstat(file.file()) else { return };
+        let is_racy = file.stamp().is_racy(now) && !switches::is_off("live-racy");
+        if is_racy || !file.is_as_found() {
+            return;
+        }
+        let is_sure = (writers == Writers::None || switches::is_off("live-writers"))
+            && (stat.st_nlink == 1 || switches::is_off("live-links"));
+        let stamp = is_sure.then_some(file.stamp());
+        self.contents.keep((moment.node, &names), number, stamp, Instant::now());
+    }
+
+    /// Forgets all. New queues: what the old ones still hold is of no use, and their watches end with them.
     fn renew(&mut self) {
-        self.tree = Tree::default();
+        (self.tree, self.contents) = (Tree::default(), Contents::default());
+        (self.watches, self.content_watches) = (None, None);
+        self.new_names = NewNames::default();
         self.devices.clear();
-        self.watches = None;
         let watches = Watches::new();
         if let Err(errno) = &watches {
             self.note_limit(*errno);
@@ -207,14 +342,15 @@ impl<K: Kept> State<K> {
         self.watches = Some(watches);
     }
 
-    /// Whether the kernel tells all changes of folders on the device of `folder`.
-    fn tells_all(&mut self, folder: impl AsFd, device: u64) -> bool {
-        if let Some((_, tells)) = self.devices.iter().find(|(known, _)| *known == device) {
-            return *tells;
+    /// What the kernel tells on the device of `folder`.
+    fn system(&mut self, folder: impl AsFd, device: u64) -> FileSystem {
+        if let Some((_, system)) = self.devices.iter().find(|(known, _)| *known == device) {
+            return *system;
         }
-        let tells = switches::is_off("live-file-systems") || file_system::of(folder).tells_changes;
-        self.devices.push((device, tells));
-        tells
+        let mut system = file_system::of(folder);
+        system.tells_changes |= switches::is_off("live-file-systems");
+        self.devices.push((device, system));
+        system
     }
 
     fn note_limit(&mut self, errno: Errno) {

@@ -6,6 +6,9 @@ use sys::testing::symlink;
 
 use super::*;
 
+mod belief;
+mod live;
+
 fn control() -> Control {
     Control::new(Duration::from_secs(60))
 }

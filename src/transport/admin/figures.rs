@@ -97,6 +97,12 @@ fn engine(out: &mut Exposition, pages: &Pages) {
             live.entries,
         );
     }
+    if let Some(live) = pages.workspace.live_counts() {
+        let help = "Files that are known without a look, and those that are looked at each time.";
+        out.family("file_editor_live_files", "gauge", help);
+        out.sample("file_editor_live_files", &[("state", "believed")], live.believed);
+        out.sample("file_editor_live_files", &[("state", "refused")], live.refused);
+    }
     let waits = [("this_server", counts.turns + METRICS.queue.counts()), ("other_process", counts.locks)];
     let help = "Waits of changes for a file that is being changed, by who changes it.";
     out.family("file_editor_lock_waits_total", "counter", help);

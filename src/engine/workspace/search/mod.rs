@@ -29,6 +29,7 @@ use search::Hit;
 use search::Pattern;
 
 mod analysis;
+mod believer;
 mod delivery;
 mod large;
 mod one_file;

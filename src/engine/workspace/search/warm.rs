@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::SearchOptions;
+use super::believer::Believer;
 use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
@@ -19,7 +20,7 @@ use crate::workspace::Workspace;
 use crate::workspace::read::Cacheable;
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
-use folder::{Control, FilePath, Result};
+use folder::{Belief, Control, FilePath, Result};
 use search::Pattern;
 use search::{FileFilter, FilterBuilder};
 use sys::ffi::OsStrExt;
@@ -184,18 +185,31 @@ impl Workspace {
             keep: 0,
         };
         let mut source = Source::new(self, options, &control)?;
+        source.gives_places = true;
+        let mut believer = Believer::new(self.live());
         let (mut builder, mut buffer, mut made) = (FilterBuilder::default(), Vec::new(), 0);
         let mut stored = self.filter_store.as_ref().map(|store| {
             store.refresh(&control);
             (store, Writer::new(store, &self.locks, &control))
         });
         let largest = self.options.max_bytes.max(self.options.filter_bytes as u64 * LARGEST);
-        while let Some(file) = source.next()? {
+        while let Some(mut file) = source.next()? {
+            // To the state of a file that is believed belongs a filter, as long as there is room for it.
+            if let Some(Belief::Stamp(stamp)) = file.belief
+                && self.filters.has(&stamp)
+                && stored.as_ref().is_none_or(|(store, _)| store.has(&stamp))
+            {
+                continue;
+            }
             let Ok(Some(stat)) = file.stat() else { continue };
             let stamp = FileStamp::of(&stat);
             let known = self.filters.get(&stamp);
             let is_done = stored.as_ref().map_or(known.is_some(), |(store, _)| store.has(&stamp));
-            if is_done || !(WORTH_FILTER as u64..=largest).contains(&stamp.len) {
+            if is_done {
+                believer.look(&mut file, stat);
+                continue;
+            }
+            if !(WORTH_FILTER as u64..=largest).contains(&stamp.len) {
                 continue;
             }
             let known = known.map(|filter| (stamp, filter));
@@ -205,6 +219,9 @@ impl Workspace {
             };
             let Some((stamp, filter)) = kept else { continue };
             made += filter.bytes();
+            if stamp == FileStamp::of(&stat) {
+                believer.look(&mut file, stat);
+            }
             let has_room = stored.as_mut().is_some_and(|(_, writer)| {
                 writer.add(&stamp, &self.path_of(&file), &filter);
                 !writer.is_full()
@@ -215,6 +232,7 @@ impl Workspace {
                 break;
             }
         }
+        believer.end();
         Ok(())
     }
 
