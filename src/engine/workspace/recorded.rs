@@ -136,7 +136,7 @@ impl Workspace {
 
     /// [`Workspace::create_folder`] as a job, where nothing was.
     pub(super) fn create_folder_recorded(&self, path: &FilePath, control: &Control) -> Result<()> {
-        let entry = KeptEntry::Folder { mode: self.new_folder_mode().as_raw_mode() };
+        let entry = KeptEntry::Folder { mode: sys::fs::mode_bits(self.new_folder_mode()) };
         let operation = Operation::Restore { path: path.clone(), entry };
         self.run_recorded(&mut [operation], control, |_| (), || Ok(())).map(drop)
     }

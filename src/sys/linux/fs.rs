@@ -174,6 +174,11 @@ pub fn mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode)
 }
 
+/// The bits of permissions.
+pub fn mode_bits(mode: Mode) -> u32 {
+    mode.as_raw_mode()
+}
+
 /// What the entry `name` of a folder is; of a link, the link itself.
 pub fn entry_facts(dir: impl AsFd, name: impl Arg) -> Result<EntryFacts, Errno> {
     let fields = StatxFlags::BASIC_STATS | StatxFlags::BTIME;

@@ -157,3 +157,8 @@ pub fn file_type(mode: u32) -> FileType {
 pub fn mode(mode: u32) -> Mode {
     Mode(mode & 0o7777)
 }
+
+/// The bits of permissions.
+pub fn mode_bits(mode: Mode) -> u32 {
+    mode.as_raw_mode()
+}

@@ -6,7 +6,7 @@ pub use super::content::{
     take_lease,
 };
 pub use super::dir::{Dir, DirEntry};
-pub use super::flags::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, file_type, mode};
+pub use super::flags::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, file_type, mode, mode_bits};
 pub use super::locks::{lock_exclusive, try_lock_exclusive, unlock};
 pub use super::lookup::{
     ONLY_PASS, accessat, exists_in_another_case, mkdirat, open, open_beneath, openat, readlinkat,
