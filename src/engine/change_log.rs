@@ -1,22 +1,27 @@
 //! The journal (contract 20): what was changed in the served folders, on disk, shared by all servers of a user.
 //!
-//! Each served folder has a folder of its own in that of `--journal`, named by the hash of its path. A change that is being made is a
-//! locked file in `open`; one that is done is a file in `done`, whose name is its number. Where the file's lock is free, its writer is
-//! dead, and the change has to be completed or taken back. Knows not how. The folders are made with the first change.
+//! A change that is being made is a locked file in `open`. Where its lock is free, its writer is dead, and the change has to be completed
+//! or taken back. Knows not how. Each served folder has a folder of its own, named by the hash of its path; a change that is done is a
+//! file in `done` there, whose name is its number. The folders are made with the first change.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use folder::fs::leftovers::REPAIRED_WITHIN;
 use folder::fs::private::PrivateFolder;
 use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
 
+use self::flusher::Flusher;
+use self::looks::Looks;
 pub(crate) use self::undone::Families;
 
+mod flusher;
+mod looks;
 mod undone;
 
 /// The most changes that are kept of one folder.
@@ -28,6 +33,12 @@ const LEAST_READ: u64 = 256 << 20;
 /// The file with the last number that was given.
 const LAST: &str = "last";
 
+/// The folder of the changes that are being made.
+const OPEN: &str = "open";
+
+/// The folder of the changes of one served folder that are done.
+const DONE: &str = "done";
+
 /// Digits of the name of a change that is done.
 const DIGITS: usize = 12;
 
@@ -38,36 +49,35 @@ pub type ChangeNumber = u64;
 #[derive(Debug)]
 pub struct ChangeLog {
     path: PathBuf,
-    folders: Vec<FolderLog>,
+    folders: Vec<Arc<FolderLog>>,
     /// How many bytes of each folder's changes are kept.
     max_bytes: u64,
     folder: OnceLock<PrivateFolder>,
+    /// The changes that are being made.
+    open: OnceLock<PrivateFolder>,
+    looks: Looks,
+    flusher: Flusher,
     /// When the server started, in milliseconds since 1970.
     started_ms: u64,
 }
 
-/// The changes of one served folder.
+/// The changes of one served folder that are done.
 #[derive(Debug)]
 struct FolderLog {
     path: PathBuf,
-    opened: OnceLock<Opened>,
+    done: OnceLock<PrivateFolder>,
     /// Bytes of all changes, as far as this process knows.
     bytes: Mutex<Option<u64>>,
-}
-
-#[derive(Debug)]
-struct Opened {
-    open: PrivateFolder,
-    done: PrivateFolder,
 }
 
 /// A change that is being made. Dropping it removes it.
 #[derive(Debug)]
 pub struct OpenChange<'l> {
     log: &'l ChangeLog,
-    folder: &'l FolderLog,
+    /// Where it will be when it is done.
+    folder: Arc<FolderLog>,
     name: OsString,
-    file: File,
+    file: Arc<File>,
     len: u64,
     is_kept: bool,
 }
@@ -75,15 +85,17 @@ pub struct OpenChange<'l> {
 impl ChangeLog {
     /// The journal in the folder at `path`, of the folders `served`.
     pub fn new<'p>(path: &Path, served: impl Iterator<Item = &'p Path>, max_bytes: u64) -> ChangeLog {
-        let of = |served: &Path| FolderLog {
-            path: path.join(format!("{:016x}", journal::hash(served.as_os_str().as_bytes()))),
-            opened: OnceLock::new(),
-            bytes: Mutex::default(),
-        };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let started_ms = now.as_millis() as u64;
-        let folders = served.map(of).collect();
-        ChangeLog { path: path.into(), folder: OnceLock::new(), folders, max_bytes, started_ms }
+        ChangeLog {
+            path: path.into(),
+            folders: served.map(|served| FolderLog::new(path, served.as_os_str().as_bytes())).collect(),
+            max_bytes,
+            folder: OnceLock::new(),
+            open: OnceLock::new(),
+            looks: Looks::default(),
+            flusher: Flusher::default(),
+            started_ms: now.as_millis() as u64,
+        }
     }
 
     /// When the server started, in milliseconds since 1970.
@@ -111,7 +123,7 @@ impl ChangeLog {
     /// A number that no change has, in the journals of all served folders. All servers take them from one file. `known`: one that was
     /// given, though the file does not say so.
     fn next_number(&self, known: ChangeNumber) -> io::Result<ChangeNumber> {
-        let mut file = self.folder()?.open_or_make(LAST.as_ref())?;
+        let file = self.folder()?.open_or_make(LAST.as_ref())?;
         sys::fs::lock_exclusive(&file)?;
         let mut text = String::new();
         let _ = (&file).take(32).read_to_string(&mut text);
@@ -121,17 +133,18 @@ impl ChangeLog {
             Err(_) => self.numbers()?.last().copied().unwrap_or(0),
         };
         let next = known.max(last) + 1;
-        rewrite(&mut file, next.to_string().as_bytes(), text.len() as u64)?;
+        rewrite(&file, next.to_string().as_bytes(), text.len() as u64)?;
         Ok(next)
     }
 
     /// The folder of the whole journal.
     fn folder(&self) -> io::Result<&PrivateFolder> {
-        if let Some(folder) = self.folder.get() {
-            return Ok(folder);
-        }
-        let folder = PrivateFolder::open(&self.path, std::iter::empty())?;
-        Ok(self.folder.get_or_init(|| folder))
+        opened(&self.folder, &self.path)
+    }
+
+    /// The folder of the changes that are being made.
+    fn open(&self) -> io::Result<&PrivateFolder> {
+        opened(&self.open, &self.path.join(OPEN))
     }
 
     /// How many bytes of changes are kept of one folder.
@@ -141,9 +154,11 @@ impl ChangeLog {
 
     /// Begins a change of the served folder of this number.
     pub fn begin(&self, folder: usize) -> io::Result<OpenChange<'_>> {
-        let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?;
-        let (name, file) = folder.opened()?.open.create(new_name)?;
-        Ok(OpenChange { log: self, folder, name, file, len: 0, is_kept: false })
+        let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?.clone();
+        // Here and not when it is done, so that what cannot be kept fails before anything changes.
+        folder.done()?;
+        let (name, file) = self.open()?.create(new_name)?;
+        Ok(OpenChange { log: self, folder, name, file: Arc::new(file), len: 0, is_kept: false })
     }
 
     /// The numbers of all changes that are kept, in order.
@@ -159,19 +174,14 @@ impl ChangeLog {
     /// The change of this number. `None` if it is not kept; one that is damaged is set aside.
     pub fn read(&self, number: ChangeNumber) -> io::Result<Option<Change>> {
         for folder in self.folders.iter().filter(|folder| folder.is_there()) {
-            let opened = folder.opened()?;
-            let name = name_of(number);
-            match opened
-                .done
-                .open_file(&name)
-                .and_then(|file| file.map(|file| self.read_file(file)).transpose())
-            {
+            let (done, name) = (folder.done()?, name_of(number));
+            match done.open_file(&name).and_then(|file| file.map(|file| self.read_file(file)).transpose()) {
                 Ok(None) => {}
                 Ok(Some(Ok(change))) => return Ok(Some(change)),
                 Ok(Some(Err(Unreadable::OtherFormat))) => {}
-                Ok(Some(Err(Unreadable::Damaged))) => set_aside(&opened.done, &name, &folder.path),
+                Ok(Some(Err(Unreadable::Damaged))) => set_aside(done, &name, &folder.path),
                 // Whatever it is, it stops nothing.
-                Err(error) => folder.warn(&name, &error),
+                Err(error) => warn(&folder.path, &name, &error),
             }
         }
         Ok(None)
@@ -185,39 +195,92 @@ impl ChangeLog {
         Ok(if bytes.len() as u64 > most { Err(Unreadable::Damaged) } else { Change::from_bytes(&bytes) })
     }
 
-    /// The changes that dead writers have left open: each with what is known of it, if anything. They are open until they are dropped,
-    /// or done.
-    pub fn left_open(&self) -> io::Result<Vec<(OpenChange<'_>, Option<Change>)>> {
+    /// Whether writers may have died since the last [`ChangeLog::left_open`], or may die now. Costs one stat while nothing changes.
+    pub fn may_have_left_open(&self) -> bool {
+        let is_there = self.open.get().is_some() || self.path.join(OPEN).is_dir();
+        is_there && self.open().is_ok_and(|open| self.looks.is_due(open))
+    }
+
+    /// The changes that dead writers have left open and that are `ours`: each with what is known of it. Without all of it, no name was
+    /// changed yet, and it is removed. They are open until they are dropped, or done.
+    pub fn left_open(&self, ours: impl Fn(&Change) -> bool) -> io::Result<Vec<(OpenChange<'_>, Change)>> {
+        if self.open.get().is_none() && !self.path.join(OPEN).is_dir() {
+            return Ok(Vec::new());
+        }
+        let open = self.open()?;
+        let mut look = self.looks.begin(open);
         let mut left = Vec::new();
-        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
-            let open = &folder.opened()?.open;
-            for name in open.names_in()? {
-                let read = |file: File| Ok((self.read_file(file.try_clone()?)?, file));
-                match open.lock_if_left(&name).and_then(|file| file.map(read).transpose()) {
-                    Ok(None) | Ok(Some((Err(Unreadable::OtherFormat), _))) => {}
-                    Ok(Some((_, file))) if has_both_names(&file) => _ = open.unlink(&name),
-                    Ok(Some((change, file))) => {
-                        let len = file.metadata().map_or(0, |meta| meta.len());
-                        let open = OpenChange { log: self, folder, name, file, len, is_kept: false };
-                        left.push((open, change.ok()));
-                    }
-                    Err(error) => folder.warn(&name, &error),
-                }
+        for name in open.names_in()? {
+            if look.is_of_others(&name) {
+                continue;
+            }
+            match self.look_at(open, name.clone(), &ours) {
+                Ok(Found::Left(found)) => left.push(*found),
+                Ok(Found::Nothing) => {}
+                Ok(Found::OfOthers) => look.note_of_others(name),
+                Ok(Found::Living) => look.note_living(),
+                Err(error) => warn(&self.path.join(OPEN), &name, &error),
             }
         }
+        self.looks.end(look);
         Ok(left)
     }
+
+    fn look_at(
+        &self,
+        open: &PrivateFolder,
+        name: OsString,
+        ours: impl Fn(&Change) -> bool,
+    ) -> io::Result<Found<'_>> {
+        let Some(file) = open.lock_if_left(&name)? else { return Ok(Found::Living) };
+        if has_both_names(&file) {
+            open.unlink(&name)?;
+            return Ok(Found::Nothing);
+        }
+        let meta = file.metadata()?;
+        let is_old = meta.modified()?.elapsed().is_ok_and(|age| age > REPAIRED_WITHIN);
+        match self.read_file(file.try_clone()?)? {
+            Ok(change) if ours(&change) => {
+                let folder = self.folder_of(&change);
+                let file = Arc::new(file);
+                let open = OpenChange { log: self, folder, name, file, len: meta.len(), is_kept: false };
+                Ok(Found::Left(Box::new((open, change))))
+            }
+            Ok(_) | Err(Unreadable::OtherFormat) if !is_old => Ok(Found::OfOthers),
+            _ => {
+                open.unlink(&name)?;
+                Ok(Found::Nothing)
+            }
+        }
+    }
+
+    /// Where a change belongs: to the first of its served folders.
+    fn folder_of(&self, change: &Change) -> Arc<FolderLog> {
+        let root = change.roots.iter().find(|root| !root.is_empty()).map_or(&b""[..], Vec::as_slice);
+        let folder = FolderLog::new(&self.path, root);
+        self.folders.iter().find(|known| known.path == folder.path).cloned().unwrap_or(folder)
+    }
+}
+
+/// What an open change is.
+enum Found<'l> {
+    Nothing,
+    /// Of folders that this server does not serve, or in the format of another release.
+    OfOthers,
+    /// Its writer lives.
+    Living,
+    Left(Box<(OpenChange<'l>, Change)>),
 }
 
 impl OpenChange<'_> {
     /// Writes what will be changed, in the place of what was written before. With `flush`, it is on the disk then.
     pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
         let bytes = change.to_bytes();
-        rewrite(&mut self.file, &bytes, self.len)?;
+        rewrite(&self.file, &bytes, self.len)?;
         self.len = bytes.len() as u64;
         if flush {
             self.file.sync_data()?;
-            self.folder.opened()?.open.flush()?;
+            self.log.open()?.flush()?;
         }
         Ok(())
     }
@@ -227,22 +290,18 @@ impl OpenChange<'_> {
         self.log.max_bytes
     }
 
-    /// Keeps it open, for another server.
+    /// Keeps it open, for another server or a later look.
     pub fn keep(mut self) {
         self.is_kept = true;
+        self.log.looks.put_off();
     }
 
     /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number. With `flush`, another
-    /// thread flushes the record while `meanwhile` runs: flushes at the same time cost hardly more than one.
+    /// thread flushes the record while `meanwhile` runs.
     pub fn done<T>(mut self, flush: bool, meanwhile: impl FnOnce() -> T) -> (io::Result<ChangeNumber>, T) {
         let numbered = self.give_number();
         let (flushed, done) = match flush && numbered.is_ok() {
-            true => std::thread::scope(|scope| {
-                let flush = || self.file.sync_data();
-                let other = std::thread::Builder::new().name("flush".into()).spawn_scoped(scope, flush);
-                let done = meanwhile();
-                (other.map_or_else(|_| flush(), |other| other.join().unwrap_or_else(|_| flush())), done)
-            }),
+            true => self.log.flusher.flush_beside(&self.file, meanwhile),
             false => (Ok(()), meanwhile()),
         };
         self.is_kept = numbered.is_ok();
@@ -253,11 +312,11 @@ impl OpenChange<'_> {
 
     /// Gives the change its number, by the name that it has from now on.
     fn give_number(&self) -> io::Result<ChangeNumber> {
-        let opened = self.folder.opened()?;
+        let (open, done) = (self.log.open()?, self.folder.done()?);
         let mut known = 0;
         loop {
             let number = self.log.next_number(known)?;
-            if opened.open.rename_to_free(&self.name, &opened.done, &name_of(number))? {
+            if open.rename_to_free(&self.name, done, &name_of(number))? {
                 return Ok(number);
             }
             known = self.log.numbers()?.last().copied().unwrap_or(number);
@@ -269,34 +328,30 @@ impl Drop for OpenChange<'_> {
     fn drop(&mut self) {
         if !self.is_kept
             && !folder::fs::failpoint::crashed()
-            && let Ok(opened) = self.folder.opened()
+            && let Ok(open) = self.log.open()
         {
-            let _ = opened.open.unlink(&self.name);
+            let _ = open.unlink(&self.name);
         }
     }
 }
 
 impl FolderLog {
-    fn warn(&self, name: &OsStr, error: &io::Error) {
-        let (path, name) = (self.path.display(), name.display());
-        tracing::warn!("--journal: {name} in {path} is left out: {error}");
+    /// The changes of the served folder at the path `root`, in the journal at `path`.
+    fn new(path: &Path, root: &[u8]) -> Arc<FolderLog> {
+        let path = path.join(format!("{:016x}", journal::hash(root)));
+        Arc::new(FolderLog { path, done: OnceLock::new(), bytes: Mutex::default() })
     }
 
     fn is_there(&self) -> bool {
-        self.opened.get().is_some() || self.path.join("done").is_dir()
+        self.done.get().is_some() || self.path.join(DONE).is_dir()
     }
 
-    fn opened(&self) -> io::Result<&Opened> {
-        if let Some(opened) = self.opened.get() {
-            return Ok(opened);
-        }
-        let open = |name: &str| PrivateFolder::open(&self.path.join(name), std::iter::empty());
-        let opened = Opened { open: open("open")?, done: open("done")? };
-        Ok(self.opened.get_or_init(|| opened))
+    fn done(&self) -> io::Result<&PrivateFolder> {
+        opened(&self.done, &self.path.join(DONE))
     }
 
     fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
-        let names = self.opened()?.done.names_in()?;
+        let names = self.done()?.names_in()?;
         Ok(names.iter().filter_map(|name| number_of(name)).collect())
     }
 
@@ -308,7 +363,7 @@ impl FolderLog {
             *known = estimate;
             return Ok(());
         }
-        let done = &self.opened()?.done;
+        let done = self.done()?;
         let mut numbers = self.numbers()?;
         numbers.sort_unstable();
         let lens: Vec<u64> =
@@ -325,6 +380,20 @@ impl FolderLog {
         *known = Some(bytes);
         Ok(())
     }
+}
+
+/// The folder at `path`, which is made if it is missing.
+fn opened<'f>(folder: &'f OnceLock<PrivateFolder>, path: &Path) -> io::Result<&'f PrivateFolder> {
+    if let Some(folder) = folder.get() {
+        return Ok(folder);
+    }
+    let new = PrivateFolder::open(path, std::iter::empty())?;
+    Ok(folder.get_or_init(|| new))
+}
+
+fn warn(path: &Path, name: &OsStr, error: &io::Error) {
+    let (path, name) = (path.display(), name.display());
+    tracing::warn!("--journal: {name} in {path} is left out: {error}");
 }
 
 /// The name of a change that is done.
@@ -347,7 +416,7 @@ fn new_name() -> OsString {
 
 /// Writes all that a file is to hold, in the place of the `len` bytes that it had. It is never cut to nothing first: some file systems
 /// flush such a file when it is closed.
-fn rewrite(file: &mut File, bytes: &[u8], len: u64) -> io::Result<()> {
+fn rewrite(mut file: &File, bytes: &[u8], len: u64) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(bytes)?;
     if (bytes.len() as u64) < len { file.set_len(bytes.len() as u64) } else { Ok(()) }

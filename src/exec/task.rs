@@ -63,7 +63,7 @@ impl Task {
 
     /// Runs the call; `None` if it might have to wait.
     pub fn run_now(self: &Arc<Task>, workspace: &Workspace) -> Option<Answer> {
-        if self.call.idempotency_key().is_some() {
+        if self.call.idempotency_key().is_some() || workspace.may_have_to_repair() {
             return None;
         }
         let run = || self.call.call().run_at_once(workspace, self.call.output_kinds());
@@ -154,6 +154,7 @@ impl Task {
     fn reply_when_reachable(&self, workspace: &Workspace, control: &Control) -> Result<Reply> {
         // A call that was called off before its work begins does none.
         control.check_called_off()?;
+        workspace.repair();
         let mut wait = workspace.mount_wait(self.received.at);
         loop {
             match self.reply(workspace, control) {

@@ -72,7 +72,7 @@ pub mod fs {
     pub use super::system::fs::{
         ONLY_PASS, Stat, accessat, ask, copy_range, copy_system_attributes, entry_facts, fdatasync,
         file_type, fstat, fsync, has_no_dirty_page, lstat, memory_file, mode, mode_bits, open_beneath,
-        release_lease, renameat_with, stat, statat, take_lease,
+        release_lease, renameat_with, start_writeback, stat, statat, take_lease,
     };
     pub use super::system::mounts::{TELLS_OPTIONS, file_system_number, mount_of};
     #[cfg(unix)]

@@ -25,7 +25,7 @@ fn what_one_server_has_done_another_one_reads_and_numbers_after_it() {
     assert_eq!(other.read(3).unwrap(), Some(change("c")));
     assert_eq!(one.numbers().unwrap(), [1, 2, 3]);
     drop(one.begin(0).unwrap());
-    assert!(other.left_open().unwrap().is_empty() && other.read(4).unwrap().is_none());
+    assert!(other.left_open(|_| true).unwrap().is_empty() && other.read(4).unwrap().is_none());
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn what_is_no_change_of_this_release_stops_nothing() {
     assert_eq!(log.numbers().unwrap(), [1, 2, 3]);
     std::fs::write(log.path.join(LAST), "nonsense").unwrap();
     assert_eq!(add(&log, "b"), 4);
-    let open = log.folders[0].path.join("open");
+    let open = log.path.join("open");
     std::fs::create_dir(open.join("x")).unwrap();
-    assert!(log.left_open().unwrap().is_empty());
+    assert!(log.left_open(|_| true).unwrap().is_empty());
 }
 
 #[test]
@@ -121,17 +121,17 @@ fn what_a_dead_writer_left_is_found_and_what_a_living_one_makes_is_not() {
     let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
     let mut open = one.begin(0).unwrap();
     open.write(&change("a"), false).unwrap();
-    assert!(other.left_open().unwrap().is_empty());
-    let path = one.folders[0].path.join("open").join(&open.name);
+    assert!(other.left_open(|_| true).unwrap().is_empty());
+    let path = one.path.join("open").join(&open.name);
     let bytes = std::fs::read(&path).unwrap();
     drop(open);
     std::fs::write(&path, bytes).unwrap();
     let mut perms = path.metadata().unwrap().permissions();
     sys::testing::PermissionsExt::set_mode(&mut perms, 0o600);
     std::fs::set_permissions(&path, perms).unwrap();
-    let left = other.left_open().unwrap();
-    assert_eq!(left[0].1, Some(change("a")));
-    assert!(one.left_open().unwrap().is_empty(), "one server at a time");
+    let left = other.left_open(|_| true).unwrap();
+    assert_eq!(left[0].1, change("a"));
+    assert!(one.left_open(|_| true).unwrap().is_empty(), "one server at a time");
     drop(left);
     assert!(!path.exists());
 }
@@ -141,9 +141,53 @@ fn a_change_that_has_its_number_and_its_old_name_is_done_and_not_left_open() {
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path(), 1 << 20);
     add(&log, "a");
-    let folder = &log.folders[0].path;
-    std::fs::hard_link(folder.join("done").join(name_of(1)), folder.join("open/0123456789abcdef")).unwrap();
-    assert!(log.left_open().unwrap().is_empty());
+    let (done, open) = (log.folders[0].path.join("done"), log.path.join("open"));
+    std::fs::hard_link(done.join(name_of(1)), open.join("0123456789abcdef")).unwrap();
+    assert!(log.left_open(|_| true).unwrap().is_empty());
     assert_eq!(log.numbers().unwrap(), [1]);
-    assert_eq!(std::fs::read_dir(folder.join("open")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(open).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_of_others_stays_and_is_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+    let mut open = one.begin(0).unwrap();
+    open.write(&change("a"), false).unwrap();
+    open.keep();
+    let reads = std::cell::Cell::new(0);
+    let look = || {
+        let is_ours = |_: &Change| {
+            reads.set(reads.get() + 1);
+            false
+        };
+        assert!(other.left_open(is_ours).unwrap().is_empty());
+    };
+    (0..3).for_each(|_| look());
+    assert_eq!(reads.get(), 1);
+    assert_eq!(log(dir.path(), 1 << 20).left_open(|_| true).unwrap().len(), 1);
+}
+
+#[test]
+fn a_look_is_due_when_something_may_have_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));
+    assert!(!other.may_have_left_open(), "nobody has made the journal");
+    let living = one.begin(0).unwrap();
+    let look = || drop(other.left_open(|_| true).unwrap());
+    let long_ago = |seconds| {
+        let folder = File::open(one.path.join(OPEN)).unwrap();
+        folder.set_modified(SystemTime::now() - std::time::Duration::from_secs(seconds)).unwrap();
+    };
+    long_ago(60);
+    look();
+    assert!(other.may_have_left_open(), "its writer may die");
+    drop(living);
+    look();
+    assert!(other.may_have_left_open(), "times of files are coarse");
+    long_ago(50);
+    look();
+    assert!(!other.may_have_left_open());
+    long_ago(40);
+    assert!(other.may_have_left_open());
 }

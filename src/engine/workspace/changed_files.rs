@@ -1,7 +1,8 @@
 //! What changes of the journal have made of each file, all of them together (contract 20).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path;
 
 use super::{Place, Workspace};
 use crate::change_log::ChangeNumber;
@@ -122,12 +123,21 @@ impl Workspace {
         }
     }
 
-    /// The place in the served folders. `None`: its folder is not served.
+    /// The place in the served folders, also in one that is below or above the folder in which it was changed. `None`: it is in none,
+    /// or a served folder itself.
     pub(super) fn served_place(&self, change: &Change, place: &journal::Place) -> Option<Place> {
-        let root = change.roots.get(place.root)?;
-        let mut roots = self.folders.roots().iter();
-        let number = roots.position(|served| served.path().as_os_str().as_bytes() == &root[..])?;
-        Some((number, PathBuf::from(std::ffi::OsStr::from_bytes(&place.path))))
+        let root =
+            Path::new(OsStr::from_bytes(change.roots.get(place.root).filter(|root| !root.is_empty())?));
+        let below = Path::new(OsStr::from_bytes(&place.path));
+        if let Some(number) = self.folders.roots().iter().position(|served| served.path() == root) {
+            return Some((number, below.into()));
+        }
+        let path = root.join(below);
+        self.folders.roots().iter().enumerate().find_map(|(number, served)| {
+            let below = path.strip_prefix(served.path()).ok().filter(|below| *below != Path::new(""))?;
+            let names: Vec<&OsStr> = below.iter().collect();
+            Some((number, names.join(OsStr::new("/")).into()))
+        })
     }
 
     /// `left`: how many bytes of texts may still be held.

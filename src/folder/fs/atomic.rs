@@ -112,22 +112,12 @@ impl AtomicFile {
     }
 
     /// Does all steps before the rename: owner, attributes, mode, times, flush, length check.
-    pub fn prepare(
-        mut self,
-        replaces: &Replaces,
-        durability: Durability,
-    ) -> Result<PreparedFile, ReplaceError> {
-        let (written, is_unique) = self.finish_content(replaces, durability)?;
-        let file = Arc::new(LockedFile::Open(self.file));
-        Ok(PreparedFile { temporary: self.temporary, file, written, is_unique })
+    pub fn prepare(self, replaces: &Replaces, durability: Durability) -> Result<PreparedFile, ReplaceError> {
+        self.complete(replaces)?.prepare(durability)
     }
 
-    /// The steps of [`AtomicFile::prepare`]. Returns the stamp after them, and whether its time of last write is one that no other program's write can have.
-    fn finish_content(
-        &mut self,
-        replaces: &Replaces,
-        durability: Durability,
-    ) -> Result<(FileStamp, bool), ReplaceError> {
+    /// Gives the file its owner, attributes, mode and times.
+    pub fn complete(self, replaces: &Replaces) -> Result<CompleteFile, ReplaceError> {
         match replaces {
             Replaces::File(old) => attributes::copy(old, &self.file)?,
             Replaces::Nothing(mode) => attributes::give_to_new_file(&self.temporary.dir, &self.file, *mode)?,
@@ -135,19 +125,43 @@ impl AtomicFile {
         failpoint::taken()?;
         let unique_ns = set_unique_time(&self.file)?;
         failpoint::taken()?;
+        Ok(CompleteFile { new: self, unique_ns })
+    }
+}
+
+/// New content that lacks only its flush and its name.
+#[derive(Debug)]
+#[must_use = "nothing has changed until it is put in place"]
+pub struct CompleteFile {
+    new: AtomicFile,
+    /// Its time of last write, in nanoseconds.
+    unique_ns: i128,
+}
+
+impl CompleteFile {
+    /// Begins to write it to the disk. Of many files, those that follow are written meanwhile, and one commit of a file system's journal can
+    /// do for all.
+    pub fn start_flush(&self) {
+        sys::fs::start_writeback(&self.new.file);
+    }
+
+    /// Flushes it, and checks its length.
+    pub fn prepare(self, durability: Durability) -> Result<PreparedFile, ReplaceError> {
+        let AtomicFile { temporary, file, written } = self.new;
         if (durability == Durability::Full && !switches::is_off("write-flush"))
             || switches::is_off("write-flush-none")
         {
-            failpoint::fdatasync(&self.file)?;
+            failpoint::fdatasync(&file)?;
             failpoint::taken()?;
         }
-        let stamp = FileStamp::of(&sys::fs::fstat(&self.file)?);
-        if !switches::is_off("write-length") && stamp.len != self.written {
-            let problem = format!("the new file has {} bytes instead of {}", stamp.len, self.written);
+        let stamp = FileStamp::of(&sys::fs::fstat(&file)?);
+        if !switches::is_off("write-length") && stamp.len != written {
+            let problem = format!("the new file has {} bytes instead of {written}", stamp.len);
             return Err(ReplaceError::Io(io::Error::other(problem)));
         }
         // A file system with coarser times has cut off the digits that make the time unique.
-        Ok((stamp, switches::is_off("believe-own-time") || stamp.mtime_ns == unique_ns))
+        let is_unique = switches::is_off("believe-own-time") || stamp.mtime_ns == self.unique_ns;
+        Ok(PreparedFile { temporary, file: Arc::new(LockedFile::Open(file)), written: stamp, is_unique })
     }
 }
 

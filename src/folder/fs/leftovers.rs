@@ -26,7 +26,7 @@ use sys::io::Errno;
 use sys::process::geteuid;
 
 /// Within this time, a server with the journal of a job that a dead writer has left is expected to repair it. Others cannot tell.
-const REPAIRED_WITHIN: Duration = Duration::from_secs(30 * 86_400);
+pub const REPAIRED_WITHIN: Duration = Duration::from_secs(30 * 86_400);
 
 /// Maximum number of folders remembered as cleared.
 const MOST: usize = 1024;

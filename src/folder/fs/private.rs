@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::atomic::flush_directory;
 use super::leftovers::remove_leftovers;
@@ -114,6 +115,13 @@ impl PrivateFolder {
     pub fn len_of(&self, name: &OsStr) -> Option<u64> {
         let found = sys::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         u64::try_from(found.st_size).ok()
+    }
+
+    /// When a name in it was made, changed or removed last.
+    pub fn changed(&self) -> io::Result<SystemTime> {
+        let stat = sys::fs::fstat(&self.0)?;
+        let since = Duration::new(u64::try_from(stat.st_mtime).unwrap_or(0), stat.st_mtime_nsec as u32);
+        Ok(SystemTime::UNIX_EPOCH + since)
     }
 
     /// Flushes the names in it.

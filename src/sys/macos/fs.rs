@@ -121,6 +121,9 @@ pub fn statat(dir: impl AsFd, path: impl Arg, flags: AtFlags) -> Result<Stat> {
     rustix::fs::statat(dir, path, flags).map(of)
 }
 
+/// A hint that the system does not take.
+pub fn start_writeback(_: &File) {}
+
 /// Flushes a file, and the cache of its disk: fsync(2) alone does not reach the disk here.
 pub fn fdatasync(file: impl AsFd) -> Result<()> {
     fsync(file)

@@ -81,6 +81,9 @@ pub fn copy_range(_: &File, _: Range<usize>, _: &File) -> io::Result<usize> {
     Ok(0)
 }
 
+/// A hint that the system does not take.
+pub fn start_writeback(_: &File) {}
+
 /// Flushes a file.
 pub fn fdatasync(file: impl AsFd) -> Result<()> {
     fsync(file)

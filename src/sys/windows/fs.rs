@@ -3,7 +3,7 @@
 pub use super::command::memory_file;
 pub use super::content::{
     FileExt, SeekFrom, copy_range, fdatasync, flushes_folders, fsync, has_no_dirty_page, release_lease, seek,
-    take_lease,
+    start_writeback, take_lease,
 };
 pub use super::dir::{Dir, DirEntry};
 pub use super::flags::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, file_type, mode, mode_bits};

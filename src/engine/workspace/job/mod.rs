@@ -6,6 +6,7 @@
 use self::draft::Draft;
 use self::locks::Holding;
 use self::planner::Planner;
+use self::stage::FLUSHED_TOGETHER;
 use self::steps::Step;
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
@@ -234,7 +235,8 @@ impl Workspace {
             }
         };
         let beyond_maps = files.saturating_sub(MOST_MAPPED);
-        (files * of_file + beyond_maps * 2 + folders) as u64
+        let new = if files > MANY_FILES && !dry_run { FLUSHED_TOGETHER } else { 0 };
+        (files * of_file + beyond_maps * 2 + new + folders) as u64
     }
 
     /// Carries out `operations` in order, all or none of them. Returns what `describe` says of each change.
@@ -261,7 +263,7 @@ impl Workspace {
         allow: impl Fn() -> Result<()>,
     ) -> Result<JobDone<T>, JobError> {
         if options.note.is_some() && !options.dry_run {
-            self.recover();
+            self.repair();
         }
         let (mut holding, mut changed) = (Holding::default(), String::new());
         let mut attempts = 0;

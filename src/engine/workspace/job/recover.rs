@@ -10,10 +10,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Place;
 use super::locks::Held;
 use super::take_back::{put, rename_back, theirs};
-use crate::change_log::OpenChange;
+use crate::change_log::{ChangeLog, OpenChange};
 use crate::workspace::found::{Found, Want};
 use crate::workspace::{ATTEMPTS, Workspace};
 use folder::fs::atomic::{AtomicFile, Durability, Replaces, flush_directory, open_to_flush};
@@ -37,8 +36,6 @@ const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 struct Recovery<'r> {
     workspace: &'r Workspace,
     change: &'r Change,
-    /// The served folder of each of its roots.
-    roots: Vec<usize>,
     control: Control,
 }
 
@@ -52,42 +49,51 @@ enum Trace {
 }
 
 impl Workspace {
+    /// Completes or takes back what dead servers may have left half done, if it is not known that there is nothing.
+    pub fn repair(&self) {
+        if self.may_have_to_repair() {
+            self.recover();
+        }
+    }
+
+    /// Whether dead servers may have left something half done.
+    pub fn may_have_to_repair(&self) -> bool {
+        !self.options.read_only && self.change_log.as_ref().is_some_and(ChangeLog::may_have_left_open)
+    }
+
     /// Completes or takes back what dead servers have left half done. What cannot be is logged, and left as it is.
     pub fn recover(&self) {
         let Some(log) = self.change_log.as_ref().filter(|_| !self.options.read_only) else { return };
-        let left = match log.left_open() {
+        let ours = |change: &Change| change.places().any(|place| self.served_place(change, place).is_some());
+        let left = match log.left_open(ours) {
             Ok(left) => left,
             Err(error) => return tracing::warn!("--journal: what was left half done is not known: {error}"),
         };
         for (open, change) in left {
-            // Without all of it, no name was changed yet.
-            let Some(change) = change else { continue };
-            match Recovery::new(self, &change) {
-                Some(recovery) => recovery.settle(open),
-                None => {
-                    let folders: Vec<_> = change.roots.iter().map(|root| shown_line(root)).collect();
-                    let folders = folders.join(" ");
-                    tracing::warn!(
-                        "--journal: a change in {folders} is half done: a server of all these folders settles it"
-                    );
-                    open.keep();
-                }
+            let recovery = Recovery { workspace: self, change: &change, control: Control::new(PATIENCE) };
+            if recovery.reaches_all() {
+                recovery.settle(open);
+            } else {
+                let folders: Vec<_> = change.roots.iter().map(|root| shown_line(root)).collect();
+                let folders = folders.join(" ");
+                tracing::warn!(
+                    "--journal: a change in {folders} is half done: a server of all that it changed settles it"
+                );
+                open.keep();
             }
         }
     }
 }
 
 impl<'r> Recovery<'r> {
-    /// `None`: a folder of it is not served.
-    fn new(workspace: &'r Workspace, change: &'r Change) -> Option<Recovery<'r>> {
-        let number = |root: &Vec<u8>| {
-            let mut served = workspace.folders.roots().iter();
-            // Where no place is below it, any number will do.
-            let number = served.position(|served| served.path().as_os_str().as_bytes() == root);
-            number.or(root.is_empty().then_some(0))
+    /// Whether all of it is served: what is excluded is not.
+    fn reaches_all(&self) -> bool {
+        let is_served = |place| {
+            let Some(served) = self.workspace.served_place(self.change, place) else { return false };
+            !self.workspace.folders.excludes().hides(&served.1, false)
+                && self.find(place).map_or(true, |found| !found.excluded)
         };
-        let roots = change.roots.iter().map(number).collect::<Option<_>>()?;
-        Some(Recovery { workspace, change, roots, control: Control::new(PATIENCE) })
+        self.change.places().all(is_served)
     }
 
     /// Waits for all that others have locked of it. `None`: they keep it for too long.
@@ -181,8 +187,7 @@ impl<'r> Recovery<'r> {
 
     /// What is at a place now.
     fn find(&self, place: &journal::Place) -> io::Result<Found> {
-        let root = self.roots.get(place.root).ok_or(io::ErrorKind::NotFound)?;
-        let place: Place = (*root, PathBuf::from(OsStr::from_bytes(&place.path)));
+        let place = self.workspace.served_place(self.change, place).ok_or(io::ErrorKind::NotFound)?;
         let path = FilePath::known(place.0, &shown_line(place.1.as_os_str().as_bytes()));
         let found = self.workspace.folders.find_at(&place, &path, Want::Link);
         found.map_err(|error| io::Error::other(format!("{error:?}")))

@@ -9,7 +9,7 @@ use super::steps::Step;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
-use folder::fs::atomic::{PreparedFile, Replaces};
+use folder::fs::atomic::{CompleteFile, Durability, PreparedFile, Replaces};
 use folder::fs::{file_system, temporary};
 use folder::{Control, Error, FilePath};
 use sys::fd::OwnedFd;
@@ -22,6 +22,20 @@ pub(super) struct Staged<'d> {
     pub(super) replacements: Vec<Replacement<'d>>,
     /// The new files, by their numbers in the draft.
     pub(super) new: Vec<(usize, PreparedFile)>,
+}
+
+/// So many files are written before the first of them is flushed: one commit of a file system's journal can do for all. They have
+/// descriptors until then.
+pub(super) const FLUSHED_TOGETHER: usize = 32;
+
+/// A file that was written and is not flushed yet.
+struct Written<'d> {
+    file: &'d DraftFile<'d>,
+    content: CompleteFile,
+    /// What it replaces, or its number in the draft if it is new.
+    takes_place_of: Result<(&'d Found, Base), usize>,
+    /// Whether its folder is on a disk of this machine.
+    is_local: bool,
 }
 
 /// The new content of a file on the disk.
@@ -56,22 +70,52 @@ impl Workspace {
             let path = file.path.clone();
             move |stopped| Box::new((path, stopped))
         };
-        let mut staged = Staged::default();
+        let (mut staged, mut batch) = (Staged::default(), Vec::new());
+        let mut add = |written: Option<Written<'d>>| {
+            let is_full = batch.len() >= FLUSHED_TOGETHER || written.is_none();
+            batch.extend(written);
+            if is_full { self.flush_written(draft, &mut batch, &mut staged) } else { Ok(()) }
+        };
         for file in draft.changed() {
             let (Some(found), Some(old)) = (&file.found, &file.base) else { continue };
-            let new = self.staged(draft, file, &found.place.dir, None, control).map_err(failed(file))?;
-            let (old, hidden) = (old.clone(), temporary::new_hidden_name());
-            staged.replacements.push(Replacement { file, found, old, new, hidden });
+            let dir = &found.place.dir;
+            let content = self.written(draft, file, dir, None, control).map_err(failed(file))?;
+            let (takes_place_of, is_local) = (Ok((found, old.clone())), file_system::is_local(dir));
+            add(Some(Written { file, content, takes_place_of, is_local }))?;
         }
         for step in draft.steps.iter() {
             let Step::New { file: number, .. } = step else { continue };
             let file = &draft.files[*number];
             let Some(dir) = &file.beside else { continue };
             let mode = Some(self.as_new(file));
-            let new = self.staged(draft, file, dir, mode, control).map_err(failed(file))?;
-            staged.new.push((*number, new));
+            let content = self.written(draft, file, dir, mode, control).map_err(failed(file))?;
+            let (takes_place_of, is_local) = (Err(*number), file_system::is_local(dir));
+            add(Some(Written { file, content, takes_place_of, is_local }))?;
         }
+        add(None)?;
         Ok(staged)
+    }
+
+    /// Flushes what was written.
+    fn flush_written<'d>(
+        &self,
+        draft: &Draft,
+        batch: &mut Vec<Written<'d>>,
+        staged: &mut Staged<'d>,
+    ) -> Result<(), Box<(FilePath, Stopped)>> {
+        for Written { file, content, takes_place_of, is_local } in batch.drain(..) {
+            let prepared = content.prepare(self.options.durability);
+            let prepared = prepared.map_err(|error| Box::new((file.path.clone(), error.into())))?;
+            let new = if draft.is_large && is_local { prepared.without_descriptor() } else { prepared };
+            match takes_place_of {
+                Ok((found, old)) => {
+                    let hidden = temporary::new_hidden_name();
+                    staged.replacements.push(Replacement { file, found, old, new, hidden });
+                }
+                Err(number) => staged.new.push((number, new)),
+            }
+        }
+        Ok(())
     }
 
     /// What a new file replaces: nothing, with its mode.
@@ -81,14 +125,14 @@ impl Workspace {
     }
 
     /// Writes one file. `as_new`: it replaces nothing, and not its base.
-    fn staged(
+    fn written(
         &self,
         draft: &Draft,
         file: &DraftFile,
         dir: &Arc<OwnedFd>,
         as_new: Option<Replaces>,
         control: &Control,
-    ) -> Result<PreparedFile, Stopped> {
+    ) -> Result<CompleteFile, Stopped> {
         let name = file.path.sent();
         let changed = || Stopped::Refused(Error::Changed { name: name.into() });
         let open = file.base.as_ref().map(|base| base.open(name)).transpose().map_err(Stopped::Refused)?;
@@ -113,8 +157,10 @@ impl Workspace {
             (None, Some(open)) => Replaces::File(open),
             (None, None) => return Err(changed()),
         };
-        let prepared = composed.out.prepare(&replaces, self.options.durability)?;
-        let is_large = draft.is_large && file_system::is_local(dir);
-        Ok(if is_large { prepared.without_descriptor() } else { prepared })
+        let complete = composed.out.complete(&replaces)?;
+        if self.options.durability == Durability::Full && !draft.is_one_rename() {
+            complete.start_flush();
+        }
+        Ok(complete)
     }
 }

@@ -29,6 +29,10 @@ fn died_at(step: usize, dirs: &Dirs, ops: &[Op]) -> bool {
     failpoint::crash_at(step, || _ = change(&workspace, ops))
 }
 
+fn is_left_open(workspace: &Workspace) -> bool {
+    !workspace.change_log().unwrap().left_open(|_| true).unwrap().is_empty()
+}
+
 /// The tree without temporary files, and the names of these.
 fn trees(dirs: &Dirs) -> (Tree, Vec<String>) {
     let is_temporary = |path: &String| path.contains(".file-editor-tmp-");
@@ -58,7 +62,7 @@ fn a_job_is_done_or_not_wherever_its_server_dies() {
                 assert!(tree == start() || tree == whole, "step {step} of {ops:?}: {tree:?}");
                 assert!(left.is_empty(), "step {step} of {ops:?}: {left:?}");
             }
-            assert!(next.change_log().unwrap().left_open().unwrap().is_empty(), "step {step}");
+            assert!(!is_left_open(&next), "step {step}");
             let last = next.change_log().unwrap().numbers().unwrap().last().copied();
             if let Some(last) = last {
                 super::undo::undo(&next, last).unwrap();
@@ -118,6 +122,81 @@ fn the_next_call_of_a_server_that_runs_repairs_too() {
     let (tree, left) = trees(&dirs);
     let changed = ["a", "d/x", "d/e/z"].iter().filter(|path| tree[**path] != start()[**path]).count();
     assert!([0, 3].contains(&changed) && left.is_empty(), "{tree:?} {left:?}");
+}
+
+/// A server of the folder `d` dies in the middle of the renames of a change of `x` and `e/z`.
+fn died_in_folder() -> Dirs {
+    for step in 1.. {
+        let dirs = Dirs::new(&start());
+        let below = dirs.open_at(&["d"], &[]);
+        let ops = [Op::Append("x", "more\n"), Op::Append("e/z", "more\n")];
+        assert!(failpoint::crash_at(step, || _ = change(&below, &ops)), "no step leaves a part");
+        if dirs.tree()["d/x"] != start()["d/x"] {
+            return dirs;
+        }
+    }
+    unreachable!()
+}
+
+/// The number of the two files that are changed.
+fn changed(dirs: &Dirs) -> usize {
+    let (tree, start) = (dirs.tree(), start());
+    ["d/x", "d/e/z"].iter().filter(|path| tree[**path] != start[**path]).count()
+}
+
+#[test]
+fn a_server_whose_folders_hold_all_of_it_repairs_what_a_server_of_another_folder_left() {
+    for served in [&[""][..], &["d"], &["new", "d"], &["d/e", ""]] {
+        let dirs = died_in_folder();
+        std::fs::create_dir(dirs.path().join("new")).unwrap();
+        let next = dirs.open_at(served, &[]);
+        assert!([0, 2].contains(&changed(&dirs)), "{served:?}");
+        assert!(trees(&dirs).1.is_empty() && !is_left_open(&next), "{served:?}");
+    }
+}
+
+#[test]
+fn what_is_not_served_or_excluded_is_left_to_a_server_that_reaches_it() {
+    for (served, excluded) in [(&["d/e"][..], &[][..]), (&["new"], &[]), (&[""], &["d/e"]), (&["d"], &["z"])]
+    {
+        let dirs = died_in_folder();
+        std::fs::create_dir(dirs.path().join("new")).unwrap();
+        let before = dirs.tree();
+        drop(dirs.open_at(served, excluded));
+        assert_eq!(dirs.tree(), before, "{served:?} without {excluded:?}");
+        drop(dirs.open_at(&["d"], &[]));
+        assert!([0, 2].contains(&changed(&dirs)) && trees(&dirs).1.is_empty(), "{served:?}");
+    }
+}
+
+#[test]
+fn a_call_that_only_reads_repairs_first_what_was_left_since_the_server_looked() {
+    let dirs = Dirs::new(&start());
+    let running = dirs.open();
+    assert!(!running.may_have_to_repair());
+    let ops = JOBS[3];
+    let is_half_done = |step: &usize| {
+        let dirs = Dirs::new(&start());
+        died_at(*step, &dirs, ops) && dirs.tree()["a"] != start()["a"]
+    };
+    let step = (1..).find(is_half_done).unwrap();
+    assert!(died_at(step, &dirs, ops));
+    assert!(running.may_have_to_repair());
+    running.repair();
+    let (tree, left) = trees(&dirs);
+    let changed = ["a", "d/x", "d/e/z"].iter().filter(|path| tree[**path] != start()[**path]).count();
+    assert!([0, 3].contains(&changed) && left.is_empty(), "{tree:?} {left:?}");
+}
+
+#[test]
+fn while_a_writer_lives_each_call_looks_whether_it_still_does() {
+    let dirs = Dirs::new(&start());
+    let (running, other) = (dirs.open(), dirs.open());
+    let living = other.change_log().unwrap().begin(0).unwrap();
+    assert!(running.may_have_to_repair());
+    running.repair();
+    assert!(running.may_have_to_repair());
+    drop(living);
 }
 
 #[test]
@@ -201,7 +280,7 @@ fn what_cannot_be_taken_back_is_kept_and_the_rest_is_taken_back() {
             assert_eq!(tree["a"].as_deref(), Some("A\n"), "step {step}");
             assert!(left.iter().any(|path| path.ends_with("/x")), "step {step}: {left:?}");
             let log = next.change_log().unwrap();
-            assert!(log.left_open().unwrap().is_empty() && log.numbers().unwrap().len() == 1, "step {step}");
+            assert!(!is_left_open(&next) && log.numbers().unwrap().len() == 1, "step {step}");
             refused += 1;
         }
     }

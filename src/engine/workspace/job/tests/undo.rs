@@ -25,6 +25,13 @@ impl Dirs {
         Workspace::open(&[self.served.path().into()], self.options()).unwrap()
     }
 
+    /// A server of these folders of the tree, without what is excluded.
+    pub(super) fn open_at(&self, served: &[&str], excluded: &[&str]) -> Workspace {
+        let served: Vec<_> = served.iter().map(|path| self.served.path().join(path)).collect();
+        let excludes = folder::Excludes::new(excluded.iter().copied()).unwrap();
+        Workspace::open(&served, WorkspaceOptions { excludes, ..self.options() }).unwrap()
+    }
+
     /// A server that waits for no disk, with a journal of so many bytes.
     pub(super) fn open_fast(&self, bytes: u64) -> Workspace {
         let (journal, durability) = (Some((self.journal.path().join("journal"), bytes)), Durability::None);
