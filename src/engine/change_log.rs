@@ -18,7 +18,6 @@ use sys::ffi::OsStrExt;
 
 use self::flusher::Flusher;
 use self::looks::Looks;
-pub(crate) use self::undone::Families;
 
 mod flusher;
 mod looks;

@@ -5,7 +5,7 @@
 use super::{Change, hash};
 
 /// What the bytes of a change begin with. The fields behind it are in the wire format of postcard 1.
-pub const FORMAT: &[u8] = b"file-editor change 1\n";
+pub const FORMAT: &[u8] = b"file-editor change 2\n";
 
 /// What the bytes of a change in any format begin with.
 const ANY_FORMAT: &[u8] = b"file-editor change ";
@@ -52,8 +52,10 @@ impl Change {
         }
     }
 
-    /// Whether all places have a root.
+    /// Whether all places have a root, and all toggles an element.
     fn is_sound(&self) -> bool {
+        let elements = self.elements();
         self.places().all(|place| place.root < self.roots.len())
+            && self.toggles.iter().filter_map(|toggle| toggle.element).all(|element| element < elements)
     }
 }

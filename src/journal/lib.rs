@@ -11,10 +11,12 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 pub use self::form::{FORMAT, Unreadable};
 pub use self::hunks::{Hunk, Replaced};
 pub use self::merge::{Conflict, undo_plan};
+pub use self::pieces::{Piece, Toggle};
 
 mod form;
 mod hunks;
 mod merge;
+mod pieces;
 
 /// Everything that one successful call changed, and what takes it back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +31,8 @@ pub struct Change {
     pub message: String,
     /// The number of the change that this one takes back.
     pub undoes: Option<u64>,
-    /// Whether it takes back only a part of that one.
-    pub partly: bool,
+    /// What it takes back or does again.
+    pub toggles: Vec<Toggle>,
     /// The absolute paths of the served folders that places are below. Empty: no place is below it.
     pub roots: Vec<Vec<u8>>,
     /// The files whose content changed, before all steps.
@@ -181,11 +183,6 @@ impl Write for ContentHash {
 }
 
 impl Change {
-    /// The change that this one takes back as a whole.
-    pub fn undoes_whole(&self) -> Option<u64> {
-        self.undoes.filter(|_| !self.partly)
-    }
-
     /// All places that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_files = self.files.iter().flat_map(|file| [&file.from, &file.at]);

@@ -59,7 +59,7 @@ fn what_is_no_change_of_this_release_stops_nothing() {
     let log = log(dir.path(), 1 << 20);
     add(&log, "a");
     let done = log.folders[0].path.join("done");
-    std::fs::write(done.join("000000000002"), "file-editor change 2\nx").unwrap();
+    std::fs::write(done.join("000000000002"), "file-editor change 3\nx").unwrap();
     std::fs::create_dir(done.join("000000000003")).unwrap();
     std::fs::write(done.join("18446744073709551615"), "x").unwrap();
     assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (None, None));
@@ -73,34 +73,34 @@ fn what_is_no_change_of_this_release_stops_nothing() {
 }
 
 #[test]
-fn what_was_taken_back_and_what_was_not_is_known() {
+fn the_last_change_of_a_session_is_one_of_which_something_is_left_to_take_back() {
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path(), 1 << 20);
-    let add = |session: &str, undoes| {
+    let file = journal::FileChange::default();
+    let add = |session: &str, undone: Option<(ChangeNumber, &[usize])>, is_done| {
         let author = journal::Author { session: session.into(), ..journal::Author::default() };
+        let piece = |of: ChangeNumber, element| journal::Piece { of, element, entry: 0 };
+        let toggle = |(at, piece)| journal::Toggle { piece, is_done, element: Some(at) };
+        let pieces = undone.map(|(of, elements)| elements.iter().map(move |one| piece(of, *one)).enumerate());
+        let toggles: Vec<_> = pieces.into_iter().flatten().map(toggle).collect();
+        let files = vec![file.clone(); if undone.is_some() { toggles.len() } else { 2 }];
+        let (undoes, roots) = (undone.map(|(of, _)| of), vec![b"/served".to_vec()]);
         let mut open = log.begin(0).unwrap();
-        open.write(&Change { author, undoes, ..Change::default() }, false).unwrap();
+        open.write(&Change { author, undoes, toggles, files, roots, ..Change::default() }, false).unwrap();
         open.done(false, || ()).0.unwrap()
     };
-    assert_eq!(log.last_of("s", ChangeNumber::MAX).unwrap(), None);
-    assert_eq!([add("s", None), add("s", None), add("t", None)], [1, 2, 3]);
-    assert_eq!(log.last_of("s", ChangeNumber::MAX).unwrap(), Some(2));
-    assert_eq!((add("s", Some(2)), log.last_of("s", ChangeNumber::MAX).unwrap()), (4, Some(1)));
-    let taken_back_by = |number: ChangeNumber| {
-        let (mut families, numbers) = (Families::default(), log.numbers().unwrap());
-        let known = numbers.into_iter().filter(|known| *known >= number);
-        known
-            .clone()
-            .for_each(|known| families.add(&log, known, &log.read(known).unwrap().unwrap()).unwrap());
-        families.taken_back_by(number, known.skip(1).collect::<Vec<_>>().into_iter())
-    };
-    assert_eq!(taken_back_by(2), Some(4));
-    assert_eq!((add("s", Some(4)), log.last_of("s", ChangeNumber::MAX).unwrap()), (5, Some(2)), "done again");
-    assert_eq!((taken_back_by(2), taken_back_by(4)), (None, Some(5)));
-    assert_eq!((add("s", Some(2)), log.last_of("s", ChangeNumber::MAX).unwrap()), (6, Some(1)));
-    assert_eq!([2, 4, 5, 6].map(taken_back_by), [Some(6), None, Some(6), None], "by the first change");
-    assert_eq!((add("s", Some(4)), log.last_of("s", ChangeNumber::MAX).unwrap()), (7, Some(2)));
-    assert_eq!([2, 4, 5, 6].map(taken_back_by), [None, Some(7), None, Some(7)], "by the first undo");
+    let last = || log.last_of("s", ChangeNumber::MAX).unwrap();
+    assert_eq!(last(), None);
+    assert_eq!([add("s", None, true), add("s", None, true), add("t", None, true)], [1, 2, 3]);
+    assert_eq!(last(), Some(2));
+    add("t", Some((2, &[1])), false);
+    assert_eq!(last(), Some(2), "a part is left");
+    add("s", Some((2, &[0])), false);
+    assert_eq!(last(), Some(1), "all was taken back by parts");
+    add("s", Some((2, &[1])), true);
+    assert_eq!(last(), Some(2), "a part was done again");
+    add("s", Some((2, &[1])), false);
+    assert_eq!((last(), log.last_of("s", 1).unwrap()), (Some(1), None));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_damaged_change_is_set_aside() {
     let log = log(dir.path(), 1 << 20);
     add(&log, "a");
     let done = log.folders[0].path.join("done");
-    std::fs::write(done.join(name_of(1)), "file-editor change 1\nx").unwrap();
+    std::fs::write(done.join(name_of(1)), "file-editor change 2\nx").unwrap();
     assert_eq!(log.read(1).unwrap(), None);
     assert!(done.join("000000000001.damaged").exists() && log.numbers().unwrap().is_empty());
     assert_eq!(add(&log, "b"), 2);

@@ -60,6 +60,7 @@ mod ready;
 mod recorded;
 mod relocate;
 mod search;
+mod trail;
 mod tree;
 mod undo;
 mod versions;

@@ -41,7 +41,6 @@ impl Workspace {
             tool: caller.tool,
             message: "",
             undoes: None,
-            partly: false,
         });
         let options = JobOptions { dry_run: false, note };
         let done = self.run_job_if(operations, options, control, describe, allow).map_err(JobError::first)?;

@@ -201,13 +201,7 @@ impl Call for Edit {
         };
         let mut operations: Vec<Operation> = self.operations(workspace, control);
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
-        let note = JobNote {
-            author: &self.author,
-            tool: TOOL.name,
-            message: &self.message,
-            undoes: None,
-            partly: false,
-        };
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: &self.message, undoes: None };
         let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
         match workspace.run_job(&mut operations, options, control, told) {
             Ok(job) => {

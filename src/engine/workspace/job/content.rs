@@ -19,12 +19,13 @@ use text::splice::{EditPlan, Splice};
 use text::text_edit::EditedText;
 
 impl<'o> Planner<'_, 'o> {
+    /// Returns the number of the file, if it is on the disk.
     pub(super) fn write(
         &mut self,
         path: &FilePath,
         options: &ChangeOptions,
         plan: &mut TextPlan<'o>,
-    ) -> Result<()> {
+    ) -> Result<Option<usize>> {
         let (place, spot) = self.spot(path, Want::File)?;
         let file = match spot {
             Spot::OnDisk(_) | Spot::New(_) if options.create_only => return Err(Error::exists(path.sent())),
@@ -41,7 +42,7 @@ impl<'o> Planner<'_, 'o> {
                 self.check_size(&new, None, options)?;
                 let makes_any_bytes = options.makes_any_bytes || new.is_other_encoding();
                 let file = DraftFile { plan: new, makes_any_bytes, ..DraftFile::new(path) };
-                return self.add_new(place, path, file);
+                return self.add_new(place, path, file).map(|()| None);
             }
         };
         let planned = self.planned(&self.draft.files[file], options, plan);
@@ -53,7 +54,7 @@ impl<'o> Planner<'_, 'o> {
         changed.any_size |= options.any_size;
         changed.restores |= options.restores;
         changed.makes_any_bytes |= options.makes_any_bytes || changed.plan.is_other_encoding();
-        Ok(())
+        Ok(Some(file))
     }
 
     /// The plan of `file` that also does what `plan` wants of its text as it is so far.

@@ -30,8 +30,19 @@ pub(super) struct Draft<'o> {
     pub(super) taken: Vec<Taken>,
     /// The handles of folders, so that the entries of one share it.
     dirs: HashMap<EntryId, Arc<OwnedFd>>,
+    /// What each operation made of it.
+    pub(super) outcomes: Vec<Outcome>,
     /// Whether its files are too many to be held open.
     pub(super) is_large: bool,
+}
+
+/// What an operation made of the draft.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    /// The number of the file on the disk that it changes.
+    pub(super) file: Option<usize>,
+    /// The last step that it added.
+    pub(super) step: Option<usize>,
 }
 
 /// An entry on the disk that loses its place, as it was when that was planned.
@@ -95,6 +106,12 @@ impl<'o> Draft<'o> {
     /// An empty one. `is_large`: its files will be too many to be held open.
     pub(super) fn new(is_large: bool) -> Draft<'o> {
         Draft { is_large, ..Draft::default() }
+    }
+
+    /// Where what steps have made is after all of them: new entries, and those that were moved.
+    pub(super) fn made(&self) -> impl Iterator<Item = Place> {
+        let place = |(number, step): (usize, &Step)| self.after(step.made()?, number + 1);
+        self.steps.iter().enumerate().filter_map(place)
     }
 
     /// What is at `place` after all steps so far.

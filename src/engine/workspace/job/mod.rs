@@ -8,13 +8,14 @@ use self::locks::Holding;
 use self::planner::Planner;
 use self::stage::FLUSHED_TOGETHER;
 use self::steps::Step;
+pub(super) use self::steps::{below, joined};
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;
 use folder::fs::file_system;
 use folder::fs::version::FileStamp;
 use folder::{Control, Error, FilePath, Result};
-use journal::{Author, KeptEntry};
+use journal::{Author, KeptEntry, Piece};
 use sys::map::OpenMap;
 use text::lines::LineIndex;
 use text::shown::shown_line;
@@ -91,7 +92,7 @@ pub enum Deletion {
     Entry,
     /// Anything.
     Recursive,
-    /// A file with a content of this [`journal::hash`].
+    /// A file with a content, or a link with a target, of this [`journal::hash`].
     Unchanged(u64),
     /// A folder that holds nothing. Any other stays, and that is no error.
     EmptyFolder,
@@ -115,10 +116,30 @@ pub struct JobNote<'n> {
     pub tool: &'n str,
     /// What the client says of it.
     pub message: &'n str,
-    /// The change that it takes back.
-    pub undoes: Option<ChangeNumber>,
-    /// Whether it takes back only a part of that one.
-    pub partly: bool,
+    /// What it takes back.
+    pub undoes: Option<Undoing<'n>>,
+}
+
+/// What a job takes back, or does again.
+#[derive(Debug, Clone, Copy)]
+pub struct Undoing<'n> {
+    /// The change that was named.
+    pub change: ChangeNumber,
+    /// The pieces.
+    pub pieces: &'n [PieceUndone],
+}
+
+/// A piece of a change that a job takes back, or does again.
+#[derive(Debug, Clone, Copy)]
+pub struct PieceUndone {
+    /// The piece.
+    pub piece: Piece,
+    /// Whether it is done behind the job.
+    pub is_done: bool,
+    /// The number of the operation that does this. `None`: there is nothing to do.
+    pub operation: Option<usize>,
+    /// Whether it is only done if the operation changes something.
+    pub may_stay: bool,
 }
 
 /// What a job has done.

@@ -1,6 +1,7 @@
 //! Plans the operations of a job, one after the other. Everything that can be refused is refused here; nothing is written.
 
 use super::Operation;
+use super::draft::Outcome;
 use super::planner::Planner;
 use folder::{Error, Result};
 
@@ -12,8 +13,12 @@ impl<'o> Planner<'_, 'o> {
         for (number, operation) in operations.iter_mut().enumerate() {
             self.control.check()?;
             self.control.progress(number as u64, Some(total as u64));
+            let steps = self.draft.steps.len();
             match self.add(operation) {
-                Ok(()) => {}
+                Ok(file) => {
+                    let step = self.draft.steps.len().checked_sub(1).filter(|last| *last >= steps);
+                    self.draft.outcomes.push(Outcome { file, step });
+                }
                 Err(error @ (Error::Changed { .. } | Error::TimedOut | Error::Cancelled)) => {
                     return Err(error);
                 }
@@ -23,14 +28,16 @@ impl<'o> Planner<'_, 'o> {
         Ok(refused)
     }
 
-    fn add(&mut self, operation: &mut Operation<'o>) -> Result<()> {
+    /// Returns the number of the file on the disk that it changes.
+    fn add(&mut self, operation: &mut Operation<'o>) -> Result<Option<usize>> {
         self.workspace.check_not_read_only(operation.path())?;
         match operation {
-            Operation::Write { path, options, plan } => self.write(path, options, plan),
-            Operation::Move { path, to } => self.move_entry(path, to),
-            Operation::Copy { path, to } => self.copy(path, to),
-            Operation::Delete { path, only } => self.delete(path, *only),
-            Operation::Restore { path, entry } => self.restore(path, entry),
+            Operation::Write { path, options, plan } => return self.write(path, options, plan),
+            Operation::Move { path, to } => self.move_entry(path, to)?,
+            Operation::Copy { path, to } => self.copy(path, to)?,
+            Operation::Delete { path, only } => self.delete(path, *only)?,
+            Operation::Restore { path, entry } => self.restore(path, entry)?,
         }
+        Ok(None)
     }
 }

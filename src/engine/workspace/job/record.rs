@@ -1,5 +1,6 @@
 //! What the journal keeps of a job: what it will change, written down before anything changes, and what takes that back.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::draft::{Draft, DraftFile, Taken};
 use super::stage::Staged;
 use super::steps::{Before, Step, below};
-use super::{JobNote, Place, Recorded};
+use super::{JobNote, PieceUndone, Place, Recorded};
 use crate::change_log::OpenChange;
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
@@ -16,7 +17,7 @@ use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::identity;
 
 use folder::{Control, EntryKind, FilePath, Walk, WalkOptions, WalkStep};
-use journal::{Change, ContentHash, FileChange, KeptEntry};
+use journal::{Change, ContentHash, FileChange, KeptEntry, Toggle};
 use sys::ffi::OsStrExt;
 use sys::fs::FileType;
 
@@ -114,13 +115,14 @@ impl Recorder<'_> {
             author: note.author.clone(),
             tool: note.tool.into(),
             message: note.message.into(),
-            undoes: note.undoes,
+            undoes: note.undoes.map(|undoes| undoes.change),
             roots: self.workspace.root_paths(),
             files: self.files(staged),
             steps: self.steps(staged),
             not_undoable: std::mem::take(&mut self.problem),
-            partly: note.partly,
+            toggles: Vec::new(),
         };
+        change.toggles = note.undoes.map_or(Vec::new(), |undoes| self.toggles(undoes.pieces, &change));
         let is_used = |number| change.places().any(|place| place.root == number);
         let unused: Vec<usize> = (0..change.roots.len()).filter(|number| !is_used(*number)).collect();
         unused.into_iter().for_each(|number| change.roots[number].clear());
@@ -159,6 +161,25 @@ impl Recorder<'_> {
             });
         }
         files
+    }
+
+    /// What a job that takes pieces back has done with each of them.
+    fn toggles(&self, pieces: &[PieceUndone], change: &Change) -> Vec<Toggle> {
+        let changed =
+            self.draft.on_disk.values().filter(|file| !self.draft.files[**file].plan.changes_nothing());
+        let files: HashMap<usize, usize> =
+            changed.enumerate().map(|(element, file)| (*file, element)).collect();
+        let element = |piece: &PieceUndone| {
+            let outcome = self.draft.outcomes.get(piece.operation?)?;
+            let step = outcome.step.map(|step| change.files.len() + step);
+            step.or_else(|| files.get(&outcome.file?).copied())
+        };
+        let toggle = |piece: &PieceUndone| {
+            let element = element(piece);
+            let toggle = Toggle { piece: piece.piece, is_done: piece.is_done, element };
+            (element.is_some() || !piece.may_stay).then_some(toggle)
+        };
+        pieces.iter().filter_map(toggle).collect()
     }
 
     fn steps(&mut self, staged: &Staged) -> Vec<journal::Step> {

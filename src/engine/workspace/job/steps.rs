@@ -191,12 +191,12 @@ impl Steps {
 }
 
 /// The place `rest` below `folder`, which is the folder itself if it is empty.
-pub(super) fn joined(folder: &Place, rest: &Path) -> Place {
+pub(in crate::workspace) fn joined(folder: &Place, rest: &Path) -> Place {
     if rest == Path::new("") { folder.clone() } else { (folder.0, folder.1.join(rest)) }
 }
 
 /// The rest of `place` behind `folder`, if it is that place or below it.
-pub(super) fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
+pub(in crate::workspace) fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
     (place.0 == folder.0).then(|| place.1.strip_prefix(&folder.1).ok()).flatten()
 }
 

@@ -16,6 +16,7 @@ use crate::WorkspaceOptions;
 mod chains;
 mod copies;
 mod model;
+mod parts;
 mod recover;
 mod undo;
 

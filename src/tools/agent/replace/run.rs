@@ -220,13 +220,7 @@ impl<'r> Run<'r> {
             }),
         };
         let mut operations: Vec<Operation> = files.iter().enumerate().map(operation).collect();
-        let note = JobNote {
-            author: &call.author,
-            tool: TOOL.name,
-            message: &call.message,
-            undoes: None,
-            partly: false,
-        };
+        let note = JobNote { author: &call.author, tool: TOOL.name, message: &call.message, undoes: None };
         let options = JobOptions { dry_run: call.dry_run, note: Some(note) };
         let described = |change: JobChange| Told::of(change, false);
         let allow = || {

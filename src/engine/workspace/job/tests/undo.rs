@@ -53,7 +53,7 @@ fn author() -> journal::Author {
     journal::Author { client: "test".into(), session: "s".into() }
 }
 
-fn recorded(done: JobDone<String>) -> ChangeNumber {
+pub(super) fn recorded(done: JobDone<String>) -> ChangeNumber {
     match done.recorded {
         Some(Recorded::Change(number)) => number,
         other => panic!("{other:?}"),
@@ -69,18 +69,27 @@ pub(super) fn change_with(
     operations: &mut [Operation],
 ) -> Result<JobDone<String>, JobError> {
     let author = author();
-    let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None, partly: false });
+    let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None });
     workspace.run_job(operations, JobOptions { dry_run: false, note }, &control(), described)
 }
 
 pub(super) fn undo(workspace: &Workspace, number: ChangeNumber) -> Result<JobDone<String>, JobError> {
-    let author = author();
-    let note =
-        Some(JobNote { author: &author, tool: "undo", message: "", undoes: Some(number), partly: false });
-    workspace.undo(number, None, JobOptions { dry_run: false, note }, &control(), described)
+    undo_at(workspace, number, None)
 }
 
-fn problem(refused: Result<JobDone<String>, JobError>) -> String {
+/// Takes back what a change did at a path or below.
+pub(super) fn undo_at(
+    workspace: &Workspace,
+    number: ChangeNumber,
+    within: Option<&str>,
+) -> Result<JobDone<String>, JobError> {
+    let author = author();
+    let note = Some(JobNote { author: &author, tool: "undo", message: "", undoes: None });
+    let path = within.map(|path| workspace.parse_path(path).unwrap());
+    workspace.undo(number, path.as_ref(), JobOptions { dry_run: false, note }, &control(), described)
+}
+
+pub(super) fn problem(refused: Result<JobDone<String>, JobError>) -> String {
     match refused.map(|done| done.told).map_err(JobError::first) {
         Err(Error::InvalidArguments { at, problem }) => format!("{at}: {problem}"),
         other => panic!("{other:?}"),
@@ -148,7 +157,7 @@ fn files_that_were_moved_or_changed_elsewhere_since_are_followed() {
         let path = workspace.parse_path("a").unwrap();
         let mut write = [Operation::Write { path, options: ChangeOptions::default(), plan: Box::new(plan) }];
         let author = author();
-        let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None, partly: false });
+        let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None });
         recorded(
             workspace
                 .run_job(&mut write, JobOptions { dry_run: false, note }, &control(), described)
@@ -253,22 +262,6 @@ fn a_later_change_that_is_not_kept_does_not_move_what_is_taken_back() {
     assert!(matches!(done.recorded, Some(Recorded::NotUndoable(_))));
     assert!(undo(&workspace, first).is_err());
     assert_eq!(dirs.tree()["a"].as_deref(), Some("mine\nTWO\n3\n4\n5\n"));
-}
-
-#[test]
-fn what_is_left_of_a_change_that_was_taken_back_in_part_is_taken_back() {
-    let dirs = Dirs::new(&start());
-    let workspace = dirs.open();
-    let first = recorded(change(&workspace, &[Op::Append("a", "1\n"), Op::Append("d/x", "1\n")]).unwrap());
-    let author = author();
-    let note =
-        Some(JobNote { author: &author, tool: "undo", message: "", undoes: Some(first), partly: true });
-    let options = JobOptions { dry_run: false, note };
-    let path = workspace.parse_path("a").unwrap();
-    workspace.undo(first, Some(&path), options, &control(), described).unwrap();
-    assert!(workspace.undo(first, Some(&path), options, &control(), described).is_err());
-    undo(&workspace, first).unwrap();
-    assert_eq!(dirs.tree(), start());
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! A change that is to be taken back, and all that were made since.
+
+use std::collections::HashSet;
+
+use super::super::trail::{At, Held, Now, Trail};
+use super::super::{Place, Workspace};
+use super::refused;
+use crate::change_log::{ChangeLog, ChangeNumber};
+use folder::{Control, Error, Result};
+use journal::{Change, KeptEntry, Piece, Step};
+use text::shown::shown_line;
+
+/// See the module. The undo that is being planned counts as the last change.
+pub(super) struct History<'w> {
+    workspace: &'w Workspace,
+    /// With their numbers, in order. The first is the one that is named.
+    pub(super) changes: Vec<(ChangeNumber, Change)>,
+    pub(super) trail: Trail,
+    /// How many steps the undo has that is being planned.
+    planned: usize,
+}
+
+impl<'w> History<'w> {
+    /// The change `number`, and those since.
+    pub(super) fn since(
+        workspace: &'w Workspace,
+        log: &ChangeLog,
+        (number, change): (ChangeNumber, Change),
+        numbers: &[ChangeNumber],
+        control: &Control,
+    ) -> Result<History<'w>> {
+        let pieces: HashSet<Piece> = change.all_toggles(number).iter().map(|toggle| toggle.piece).collect();
+        let mut changes = vec![(number, change)];
+        for later in numbers.iter().copied().filter(|later| *later > number) {
+            control.check()?;
+            let read = log.read(later).map_err(|source| Error::WriteFailed { source })?;
+            let Some(mut change) = read else { continue };
+            if !change.toggles.iter().any(|toggle| pieces.contains(&toggle.piece)) {
+                forget_contents(&mut change);
+            }
+            changes.push((later, change));
+        }
+        let trail = Trail::of(workspace, &changes);
+        Ok(History { workspace, changes, trail, planned: 0 })
+    }
+
+    /// The next step of the undo that is being planned.
+    pub(super) fn next_step(&mut self) -> At {
+        self.planned += 1;
+        (self.changes.len(), self.planned)
+    }
+
+    /// Where the entry is that was at this place at that time. `Err`: the change that deleted it.
+    pub(super) fn now(&self, place: Place, at: At) -> Result<Place, ChangeNumber> {
+        let Now { place, .. } = self.trail.now(place, at);
+        place.map_err(|gone| self.changes.get(gone.at.0).map_or(0, |(number, _)| *number))
+    }
+
+    /// Whether the change of a number takes back or does again another piece of the change that a piece is of.
+    pub(super) fn is_of_same(&self, number: ChangeNumber, piece: &Piece) -> bool {
+        let at = self.changes.binary_search_by_key(&number, |(number, _)| *number);
+        let toggles = at.map_or(&[][..], |at| &self.changes[at].1.toggles);
+        toggles.iter().any(|toggle| toggle.piece.of == piece.of)
+    }
+
+    /// The place in the served folders of one that the last change of a piece names.
+    pub(super) fn place(&self, held: &Held, place: &journal::Place) -> Result<Place> {
+        let (_, change) = &self.changes[held.change];
+        self.workspace.served_place(change, place).ok_or_else(|| {
+            let root = shown_line(change.roots.get(place.root).map_or(&b""[..], Vec::as_slice));
+            let problem = format!(
+                "it also changed files in {root}, which this server does not serve; one that serves all its folders can undo it"
+            );
+            refused("change", &problem)
+        })
+    }
+}
+
+/// Drops the contents of what was deleted: they may be large.
+fn forget_contents(change: &mut Change) {
+    for step in &mut change.steps {
+        let Step::Deleted { entries, .. } = step else { continue };
+        for (_, entry) in entries {
+            if let KeptEntry::File { content, .. } = entry {
+                *content = Vec::new();
+            }
+        }
+    }
+}

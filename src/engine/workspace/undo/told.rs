@@ -1,0 +1,129 @@
+//! What refusals of undos say: what is in the way, and what to do about it.
+
+use super::super::job::JobError;
+use super::super::{Place, Workspace};
+use super::history::History;
+use super::refused;
+use crate::change_log::ChangeNumber;
+use folder::{Error, FilePath};
+use journal::{Change, Conflict, Step, Toggle};
+
+/// The most bytes of a side that an error shows.
+const MOST_SHOWN: usize = 300;
+
+/// The most paths that an error names.
+const MOST_PATHS: usize = 3;
+
+/// The error for a change that is not in the journal.
+pub(super) fn unknown(numbers: &[ChangeNumber]) -> Error {
+    let last: Vec<String> = numbers.iter().rev().take(3).map(|number| format!("c{number}")).collect();
+    let last =
+        if last.is_empty() { "none are".into() } else { format!("the last ones are {}", last.join(", ")) };
+    refused("change", &format!("it is not in the journal; {last}"))
+}
+
+/// The error for a change that cannot be taken back.
+pub(super) fn not_undoable(number: ChangeNumber, change: &Change) -> Error {
+    let why = &change.not_undoable;
+    refused("change", &format!("c{number} cannot be taken back: {why}; edit the files instead"))
+}
+
+/// The error for pieces that are taken back already. `by`: the changes that did that.
+pub(super) fn taken_back(at: &str, what: &str, mut by: Vec<ChangeNumber>) -> Error {
+    by.sort_unstable();
+    by.dedup();
+    let ids: Vec<String> = by.iter().rev().take(MOST_PATHS).map(|number| format!("c{number}")).collect();
+    let (ids, last) = (ids.join(", "), ids.first().cloned().unwrap_or_default());
+    refused(at, &format!("{what} is taken back already, by {ids}; `undo` of {last} does it again"))
+}
+
+/// The errors of the job that takes a change back, in the words of one who names no paths.
+pub(super) fn of_job(error: JobError) -> JobError {
+    let told = |error| match error {
+        Error::Exists { name, .. } => refused(
+            &name,
+            "something else has this name since, and stays; move that away, then undo the change again",
+        ),
+        Error::NotFound { name, .. } => {
+            refused(&name, "another program has deleted or moved it since; `path` undoes other files alone")
+        }
+        error => error,
+    };
+    match error {
+        JobError::Failed(error) => JobError::Failed(told(error)),
+        JobError::Refused(all) => {
+            JobError::Refused(all.into_iter().map(|(number, error)| (number, told(error))).collect())
+        }
+    }
+}
+
+/// The error for a path at which a change did nothing.
+pub(super) fn nothing_there(
+    workspace: &Workspace,
+    history: &History,
+    toggles: &[Toggle],
+    within: &FilePath,
+) -> Error {
+    let (number, change) = &history.changes[0];
+    let place = |place: &journal::Place| workspace.served_place(change, place);
+    let is_inside = |(number, folder): &Place| {
+        within.folder().is_none_or(|asked| asked == *number)
+            && std::path::Path::new(within.as_str()).starts_with(folder)
+    };
+    let (mut paths, mut more) = (Vec::new(), 0);
+    for element in toggles.iter().filter_map(|toggle| toggle.element) {
+        let at = match change.step(element) {
+            None => change.files.get(element).and_then(|file| place(&file.at)),
+            Some(Step::Moved { to, .. }) => {
+                let to = place(to);
+                if let Some(to) = to.as_ref().filter(|to| is_inside(to)) {
+                    let to = workspace.told(to);
+                    let problem =
+                        format!("c{number} moved the folder {to} as a whole: give that path, or none");
+                    return refused("path", &problem);
+                }
+                to
+            }
+            Some(step) => place(step.place()),
+        };
+        let path = at.map(|at| workspace.told(&at));
+        match path.filter(|path| !paths.contains(path)) {
+            Some(path) if paths.len() < MOST_PATHS => paths.push(path),
+            Some(_) => more += 1,
+            None => {}
+        }
+    }
+    let more = if more > 0 { " and others" } else { "" };
+    refused("path", &format!("c{number} changed nothing there; it changed {}{more}", paths.join(", ")))
+}
+
+/// What an error says of lines that have changed since, with both sides.
+pub(super) fn changed_since(conflict: &Conflict, by: Option<ChangeNumber>, now: &[u8]) -> String {
+    let first = by.map_or(String::new(), |by| format!("`undo` of c{by} first, or "));
+    let by = by.map_or("another program".to_owned(), |by| format!("c{by}"));
+    let start = text::lines::char_boundary(now, conflict.at.start.min(now.len()));
+    let end = conflict.at.end.clamp(start, now.len());
+    let from = memchr::memrchr(b'\n', &now[..start]).map_or(0, |feed| feed + 1);
+    let to = memchr::memchr(b'\n', &now[end..]).map_or(now.len(), |feed| end + feed);
+    let line = memchr::memchr_iter(b'\n', &now[..from]).count() + 1;
+    let (old, new) = &conflict.sides;
+    format!(
+        "its lines were changed since by {by}. The change had put {} in the place of {}; about there, at line {line}, is {} now: {first}edit that; `path` undoes other files alone",
+        quoted(new),
+        quoted(old),
+        quoted(&now[from..to])
+    )
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    match bytes {
+        [] => "nothing".into(),
+        bytes if bytes.len() > MOST_SHOWN => {
+            format!(
+                "{:?} …",
+                String::from_utf8_lossy(&bytes[..text::lines::char_boundary(bytes, MOST_SHOWN)])
+            )
+        }
+        bytes => format!("{:?}", String::from_utf8_lossy(bytes)),
+    }
+}
