@@ -1,6 +1,6 @@
 //! Plans copies: of files, and of folders with all in them as the job has made it so far.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 
 use super::Place;
@@ -25,6 +25,8 @@ const MOST_COPIED: usize = 100_000;
 struct FolderCopy {
     from: Place,
     to: Place,
+    /// What steps before it have made in each folder.
+    made: HashMap<Place, Vec<OsString>>,
     /// How many more entries it may have.
     left: usize,
 }
@@ -92,7 +94,12 @@ impl<'o> Planner<'_, 'o> {
         self.draft.is_large = true;
         // Refuses a place where nothing may be made.
         self.beside(&target, to)?;
-        let mut copy = FolderCopy { from: from.clone(), to: target.clone(), left: MOST_COPIED };
+        let mut made = HashMap::<Place, Vec<OsString>>::new();
+        for (number, path) in self.draft.made() {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            made.entry((number, parent.to_owned())).or_default().push(name.to_owned());
+        }
+        let mut copy = FolderCopy { from: from.clone(), to: target.clone(), made, left: MOST_COPIED };
         self.copy_tree((&from, spot), path, (&target, to), &mut copy)
     }
 
@@ -140,7 +147,7 @@ impl<'o> Planner<'_, 'o> {
             return Err(Error::Excluded { name: to.sent().into() });
         }
         // Before the copy itself can be among them.
-        let names = self.names_in(from, &spot, path)?;
+        let names = self.names_in(from, &spot, path, copy)?;
         let mode = match &spot {
             Spot::OnDisk(entry) => {
                 entry.found.place.stat.as_ref().map(|stat| sys::fs::mode(stat.st_mode & 0o777))
@@ -172,7 +179,13 @@ impl<'o> Planner<'_, 'o> {
     }
 
     /// The names that a folder has after all steps so far, in order.
-    fn names_in(&self, folder: &Place, spot: &Spot, path: &FilePath) -> Result<BTreeSet<OsString>> {
+    fn names_in(
+        &self,
+        folder: &Place,
+        spot: &Spot,
+        path: &FilePath,
+        copy: &FolderCopy,
+    ) -> Result<BTreeSet<OsString>> {
         let mut names = BTreeSet::new();
         if let Spot::OnDisk(Entry { found, .. }) = spot {
             let opened = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
@@ -185,11 +198,7 @@ impl<'o> Planner<'_, 'o> {
                 }
             }
         }
-        let inside = self.draft.steps.iter().filter_map(|step| {
-            let at = step.made()?;
-            (at.0 == folder.0 && at.1.parent() == Some(&folder.1)).then(|| at.1.file_name()).flatten()
-        });
-        names.extend(inside.map(OsStr::to_owned));
+        names.extend(copy.made.get(folder).into_iter().flatten().cloned());
         names.retain(|name| self.draft.before(&(folder.0, folder.1.join(name))) != Before::Nothing);
         Ok(names)
     }

@@ -91,18 +91,30 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Refuses a file that does not have this content.
+    /// Refuses a file that does not have this content, and a link that does not have this target.
     fn check_content(&self, spot: &Spot, path: &FilePath, hash: u64) -> Result<()> {
         let changed = || Error::Changed { name: path.sent().into() };
         let Spot::OnDisk(entry) = spot else { return Err(self.workspace.nothing_at(path)) };
+        let problem =
+            "it was changed since it was made, so that it stays; undo what changed it first, or delete it";
+        let stays = || Err(Error::InvalidArguments { at: path.sent().into(), problem: problem.into() });
+        match entry.found.place.stat.as_ref().map(file_type) {
+            Some(FileType::RegularFile) => {}
+            Some(FileType::Symlink) => {
+                let place = &entry.found.place;
+                let target = sys::fs::readlinkat(&place.dir, &place.name, Vec::new());
+                let target = target.map_err(|errno| Error::read(path.sent(), errno))?;
+                return if journal::hash(target.as_bytes()) == hash { Ok(()) } else { stays() };
+            }
+            _ => return stays(),
+        }
         let opened = self.workspace.open_place(&entry.found.place, path.sent(), self.control)?;
         let (view, _) =
             self.workspace.any_bytes(opened.ok_or_else(changed)?, path.sent())?.ok_or_else(changed)?;
         if journal::hash(view.bytes()) == hash && unchanged(&view, path.sent())? {
             return Ok(());
         }
-        let problem = "it was changed since it was made, so that it stays";
-        Err(Error::InvalidArguments { at: path.sent().into(), problem: problem.into() })
+        stays()
     }
 
     /// Notes that the entry at a spot loses its place. Returns its number among those on the disk.
@@ -157,15 +169,7 @@ impl Planner<'_, '_> {
     /// Checks that a folder will hold nothing.
     fn check_empty(&self, at: &Place, spot: &Spot, path: &FilePath) -> Result<()> {
         let not_empty = || Error::NotEmpty { name: path.sent().into(), removed: 0, all_may_go: true };
-        let is_inside = |place: &Place| place != at && below(place, at).is_some();
-        let made = |step: &Step| match step {
-            Step::Folder { at, .. }
-            | Step::New { at, .. }
-            | Step::Link { at, .. }
-            | Step::Moved { to: at, .. } => is_inside(at) && self.draft.before(at) != Before::Nothing,
-            Step::Deleted { .. } => false,
-        };
-        if self.draft.steps.iter().any(made) {
+        if self.draft.made().any(|made| made != *at && below(&made, at).is_some()) {
             return Err(not_empty());
         }
         let Spot::OnDisk(Entry { found, .. }) = spot else { return Ok(()) };

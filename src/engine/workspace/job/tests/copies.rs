@@ -47,3 +47,21 @@ fn what_cannot_be_copied_refuses_the_whole_copy() {
         assert_eq!(dirs.tree(), before, "{ops:?}");
     }
 }
+
+#[test]
+fn what_is_in_a_folder_by_a_move_before_that_folder_moved_is_copied_and_keeps_it_from_being_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &tree(&[("f", "F\n"), ("d/x", "X\n")], &["d"]));
+    let workspace = open(dir.path());
+    run(&workspace, &[Op::Move("f", "d/f"), Op::Move("d", "e"), Op::Copy("e", "copy")]).unwrap();
+    assert_eq!(on_disk(dir.path())["copy/f"].as_deref(), Some("F\n"));
+    let ops = [
+        Op::Delete("e/x", false),
+        Op::Delete("copy", true),
+        Op::Move("e/f", "n/f"),
+        Op::Move("n", "m"),
+        Op::Delete("m", false),
+    ];
+    assert!(run(&workspace, &ops).is_err());
+    assert_eq!(on_disk(dir.path())["e/f"].as_deref(), Some("F\n"));
+}
