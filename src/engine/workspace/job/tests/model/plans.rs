@@ -79,6 +79,6 @@ pub(super) fn operation<'o>(
         }
         Plan::Move(to) => Operation::Move { path, to: parse(to) },
         Plan::Copy(to) => Operation::Copy { path, to: parse(to) },
-        Plan::Delete => Operation::Delete { path, only: Deletion::Entry },
+        Plan::Delete => Operation::Delete { path, only: Deletion::Recursive },
     }
 }
