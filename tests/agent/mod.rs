@@ -18,7 +18,8 @@ mod retry; // only the edits that did not fit are sent again
 #[cfg(feature = "toolkit")]
 mod since_head; // what differs from the last commit of a repository
 mod slips; // encodings, shapes, names of arguments and patches that models get wrong
-mod undo; // changes that are taken back
+mod undo;
+mod undo_parts; // changes that are taken back
 
 use serde_json::{Value, json};
 

@@ -24,6 +24,9 @@ pub(crate) static TOOL: Tool = Tool {
     direct: false,
 };
 
+/// The most changes that are passed over for the last one that did something at a path.
+const MOST_PASSED_OVER: usize = 30;
+
 arguments! {
     struct UndoArguments {
         /// The change, as an answer named it
@@ -63,12 +66,18 @@ impl Call for Undo {
             Some(ChangeId(number)) => number,
             None => self.last(workspace, u64::MAX)?,
         };
-        let mut job = self.undo(number, workspace, control)?;
-        // One of which all was taken back by parts is not the last one.
-        while self.change.is_none() && job.told.is_empty() && job.recorded.is_none() && !self.dry_run {
+        let mut done = self.undo(number, workspace, control);
+        let mut left = if self.change.is_some() { 0 } else { MOST_PASSED_OVER };
+        while left > 0 && self.is_nothing(&done) {
             let Ok(earlier) = self.last(workspace, number) else { break };
-            (number, job) = (earlier, self.undo(earlier, workspace, control)?);
+            (number, done, left) = (earlier, self.undo(earlier, workspace, control), left - 1);
         }
+        if self.change.is_none() && done.is_err() && self.is_nothing(&done) {
+            let problem = "the last changes of this session did nothing that is left to undo there; `changes` with this path tells those that \
+                changed it: give the id of one";
+            return Err(Error::InvalidArguments { at: "path".into(), problem: problem.into() });
+        }
+        let job = done?;
         let verb = if self.dry_run { "Would undo" } else { "Undone" };
         let summary = match job.told[..] {
             [] if job.recorded.is_none() && !self.dry_run => {
@@ -84,12 +93,19 @@ impl Call for Undo {
 
 impl Undo {
     fn undo(&self, number: u64, workspace: &Workspace, control: &Control) -> Result<JobDone<Told>> {
-        // What takes back a part does not keep the rest from being taken back.
-        let (undoes, partly) = (Some(number), self.path.is_some());
-        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes, partly };
+        let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes: None };
         let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
         let told = |change: JobChange| Told::of(change, false);
         workspace.undo(number, self.path.as_ref(), options, control, told).map_err(JobError::first)
+    }
+
+    /// Whether it is no change to undo: of one only folders are left that hold something, or it did nothing at the path.
+    fn is_nothing(&self, done: &Result<JobDone<Told>>) -> bool {
+        match done {
+            Ok(job) => job.told.is_empty() && job.recorded.is_none() && !self.dry_run,
+            Err(Error::InvalidArguments { at, .. }) => self.path.is_some() && at == "path",
+            Err(_) => false,
+        }
     }
 
     /// The last change of the session before the change `end`.

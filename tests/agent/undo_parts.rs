@@ -1,0 +1,62 @@
+//! `undo` of parts: of one file or folder of a change, and what is left of it; and what refusals say to do next.
+
+use serde_json::json;
+
+use super::{id, serve};
+use crate::support::{Folder, Mcp};
+use crate::trees::put;
+
+#[test]
+fn without_a_change_the_last_one_of_which_something_is_left_is_taken_back() {
+    let folder = Folder::new();
+    ["a", "b", "c"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    let append = |names: &[&str]| {
+        let edits: Vec<_> = names.iter().map(|name| json!({ "path": name, "append": "2\n" })).collect();
+        id(&server.ok("edit", json!({ "edits": edits })))
+    };
+    let (first, second) = (append(&["c"]), append(&["a", "b"]));
+    let part = server.ok("undo", json!({ "path": "a" }));
+    assert!(part.starts_with(&format!("Undone: {second}. ")), "{part}");
+    assert_eq!((folder.text("a"), folder.text("b")), ("1\n".into(), "1\n2\n".into()));
+    let other = server.ok("undo", json!({ "path": "c" }));
+    assert!(other.starts_with(&format!("Undone: {first}. ")), "the last that changed it: {other}");
+    let rest = server.ok("undo", json!({}));
+    assert!(rest.starts_with(&format!("Undone: {second}. ")), "{rest}");
+    assert_eq!((folder.text("b"), folder.text("c")), ("1\n".into(), "1\n".into()));
+    let none = server.tool("undo", json!({}));
+    assert!(none.is_error && none.text.contains("has made no change that is not undone"), "{}", none.text);
+    let again = server.ok("undo", json!({ "change": id(&part) }));
+    assert!(again.contains("\na:2: 2"), "{again}");
+    let none = server.tool("undo", json!({ "path": "b" }));
+    assert!(none.is_error && none.text.contains("did nothing that is left to undo there"), "{}", none.text);
+    let rest = server.ok("undo", json!({}));
+    assert!(rest.starts_with(&format!("Undone: {second}. ")), "what was done again is left again: {rest}");
+}
+
+#[test]
+fn a_refusal_says_what_is_in_the_way_and_what_to_do() {
+    let folder = Folder::new();
+    ["a", "b", "d/x", "e"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    let moved = id(&server.ok(
+        "edit",
+        json!({ "edits": [{ "path": "a", "move_to": "n/a" }, { "path": "b", "append": "2\n" }] }),
+    ));
+    let deleted = id(&server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true })));
+    let edited = id(&server.ok("edit", json!({ "path": "e", "append": "2\n" })));
+    put(&folder, "a", "theirs\n");
+    put(&folder, "d/x", "theirs\n");
+    std::fs::remove_file(folder.path().join("e")).expect("a file to remove");
+    for (change, parts) in [
+        (&moved, ["a: ", "something else has this name since, and stays; move that away"]),
+        (&deleted, ["d/x: ", "something else has this name since, and stays; move that away"]),
+        (&edited, ["e: ", "another program has deleted or moved it since; `path` undoes other files alone"]),
+    ] {
+        let refused = server.tool("undo", json!({ "change": change }));
+        assert!(refused.is_error && parts.iter().all(|part| refused.text.contains(part)), "{}", refused.text);
+    }
+    let way_on = server.ok("undo", json!({ "change": moved, "path": "b" }));
+    assert!(way_on.contains("Changed 1 place in 1 file"), "{way_on}");
+    assert_eq!((folder.text("a"), folder.text("d/x")), ("theirs\n".into(), "theirs\n".into()));
+}
