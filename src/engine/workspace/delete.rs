@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Workspace;
 use super::change::ChangeOptions;
 use super::found::{Found, Want};
+use super::job::{Deletion, Operation};
 use super::relocate::{flush, in_use, refused};
 use folder::fs::lost::{in_doubt, may_be_done};
 use folder::fs::{file_system, remove};
@@ -31,7 +32,10 @@ impl Workspace {
         self.check_not_read_only(path)?;
         let found = self.find_to_take(path, Want::Link, control)?;
         if self.recorded_for(control).is_some() {
-            return self.delete_recorded(&path.in_folder(found.number), recursive, options, control);
+            let path = path.in_folder(found.number);
+            let only = if recursive { Deletion::Recursive } else { Deletion::Entry };
+            let operation = Operation::Delete { path: path.clone(), only };
+            return self.name_recorded(&path, operation, options, control);
         }
         let until = control.lock_deadline();
         let _turn = self.take_turn(None, &found.place, path.sent(), until, control)?;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use super::change::{ChangeOptions, Changed};
 use super::found::{Freshness, Want};
-use super::job::{Deletion, JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded};
+use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded};
 use super::{ATTEMPTS, Workspace};
 use folder::fs::file_system;
 use folder::fs::resolve::file_type;
@@ -93,43 +93,15 @@ impl Workspace {
         Ok(Changed { report, created, version })
     }
 
-    /// [`Workspace::move_entry`] as a job.
-    pub(super) fn move_recorded(
-        &self,
-        source: &FilePath,
-        target: &FilePath,
-        options: &ChangeOptions,
-        control: &Control,
-    ) -> Result<()> {
-        let allow = || self.check_version_at(source, options, control);
-        let operation = Operation::Move { path: source.clone(), to: target.clone() };
-        self.run_recorded(&mut [operation], control, |_| (), allow).map(drop)
-    }
-
-    /// [`Workspace::copy_file`] as a job.
-    pub(super) fn copy_recorded(
-        &self,
-        source: &FilePath,
-        target: &FilePath,
-        options: &ChangeOptions,
-        control: &Control,
-    ) -> Result<()> {
-        let allow = || self.check_version_at(source, options, control);
-        let operation = Operation::Copy { path: source.clone(), to: target.clone() };
-        self.run_recorded(&mut [operation], control, |_| (), allow).map(drop)
-    }
-
-    /// [`Workspace::delete`] as a job.
-    pub(super) fn delete_recorded(
+    /// One change of names as a job, if the entry at `path` has the expected version. Returns how many entries were removed.
+    pub(super) fn name_recorded(
         &self,
         path: &FilePath,
-        recursive: bool,
+        operation: Operation,
         options: &ChangeOptions,
         control: &Control,
     ) -> Result<u64> {
         let allow = || self.check_version_at(path, options, control);
-        let only = if recursive { Deletion::Recursive } else { Deletion::Entry };
-        let operation = Operation::Delete { path: path.clone(), only };
         self.run_recorded(&mut [operation], control, |_| (), allow).map(|done| done.removed)
     }
 

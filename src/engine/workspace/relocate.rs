@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::change::ChangeOptions;
 use super::found::{Found, Freshness, Want};
+use super::job::Operation;
 use super::write::Stopped;
 use super::{ATTEMPTS, Workspace};
 use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
@@ -45,7 +46,8 @@ impl Workspace {
         self.check_moves_nothing_excluded((&from, source), (&to, target), control)?;
         if self.recorded_for(control).is_some() {
             let (source, target) = (source.in_folder(from.number), target.in_folder(to.number));
-            return self.move_recorded(&source, &target, options, control);
+            let operation = Operation::Move { path: source.clone(), to: target };
+            return self.name_recorded(&source, operation, options, control).map(drop);
         }
         let _turns = self.take_two_turns((&from.place, source), (&to.place, target), control)?;
         let _lock = self.lock_entry(&from, source, options, control)?;
@@ -88,7 +90,8 @@ impl Workspace {
             let to = self.find_free(target, (&from, source))?;
             if self.recorded_for(control).is_some() {
                 let (source, target) = (source.in_folder(from.number), target.in_folder(to.number));
-                return self.copy_recorded(&source, &target, options, control);
+                let operation = Operation::Copy { path: source.clone(), to: target };
+                return self.name_recorded(&source, operation, options, control).map(drop);
             }
             let opened = self.open_place(&from.place, source.sent(), control)?;
             let Some(file) = opened else { continue };

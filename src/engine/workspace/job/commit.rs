@@ -6,36 +6,28 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::base::Base;
-use super::draft::{Draft, Taken};
+use super::draft::Draft;
 use super::locks::Holding;
 use super::record::Recording;
 use super::stage::{Replacement, Staged};
-use super::steps::Step;
 use super::take_back::{Done, EntryId, Hidden, NewFile, OldFile, take_back};
-use super::{CarriedOut, JobNote, Place};
+use super::{CarriedOut, JobNote};
 use crate::workspace::Workspace;
-use crate::workspace::found::{Found, Want};
-use crate::workspace::relocate::{flush, in_use};
+use crate::workspace::relocate::flush;
 use crate::workspace::write::Stopped;
-use folder::fs::atomic::{Durability, PreparedFile, ReplaceError, Replaces, open_to_flush};
+use folder::fs::atomic::{Durability, ReplaceError, Replaces, open_to_flush};
 use folder::fs::claim::has_no_links;
 use folder::fs::failpoint;
-use folder::fs::lost::in_doubt;
 use folder::fs::remove::Guard;
-use folder::fs::rename::{Renamed, rename_to_free};
-use folder::fs::resolve::{ResolvedPath, file_type};
+use folder::fs::resolve::ResolvedPath;
 use folder::fs::version::{FileStamp, identity};
 use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
-use sys::ffi::OsStrExt;
-use sys::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
-use sys::io::Errno;
+use sys::fs::{AtFlags, Stat};
 
-/// How long a look into a deleted folder may take. The job cannot be called off any more.
-const LOOK_INTO_HIDDEN: Duration = Duration::from_secs(60);
+mod step;
 
 /// The carrying out of one job.
 struct Commit<'c> {
@@ -215,180 +207,6 @@ impl Commit<'_> {
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        step: &Step,
-        new: &mut impl Iterator<Item = (usize, PreparedFile)>,
-    ) -> Result<(), Stopped> {
-        match step {
-            Step::Folder { at, path, mode } => self.make_folder(at, path, *mode)?,
-            Step::Link { at, path, target } => self.make_link(at, path, target)?,
-            Step::New { at, path, file } => {
-                let prepared = new.next().filter(|(number, _)| number == file);
-                let (_, prepared) = prepared.ok_or(ReplaceError::Changed)?;
-                self.put_new(prepared, self.workspace.as_new(&self.draft.files[*file]), at, path)?;
-            }
-            Step::Moved { from, to, source, target, taken } => {
-                let from = self.there(from, source, *taken)?;
-                let to = self.free(to, target)?;
-                self.will_change(&from.place)?;
-                self.will_change(&to.place)?;
-                let id = id_of(&from.place)?;
-                let done = |from, to| Done::Moved { from, to, id };
-                self.rename(from.place, to.place, done)?;
-            }
-            Step::Deleted { at, path, recursive, taken, hidden } => {
-                self.hide((at, path), *recursive, *taken, hidden)?
-            }
-        }
-        failpoint::taken().map_err(ReplaceError::from)?;
-        Ok(())
-    }
-
-    fn make_folder(&mut self, at: &Place, path: &FilePath, mode: Option<Mode>) -> Result<(), Stopped> {
-        let found = self.free(at, path)?;
-        self.will_change(&found.place)?;
-        let (usual, place) = (self.workspace.new_folder_mode(), found.place);
-        sys::fs::mkdirat(&place.dir, &place.name, mode.unwrap_or(usual)).map_err(taken_meanwhile)?;
-        let made = place.clone();
-        self.done.push(Done::Folder { place });
-        // The process's mask took some of them away.
-        if let Some(mode) = mode.filter(|mode| !usual.contains(*mode)) {
-            let found = ResolvedPath { stat: made.restat().map_err(ReplaceError::from)?, ..made };
-            let folder = found.open_folder().map_err(|_| ReplaceError::Changed)?;
-            let folder = sys::fs::openat(folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-            sys::fs::fchmod(folder.map_err(ReplaceError::from)?, mode).map_err(ReplaceError::from)?;
-        }
-        Ok(())
-    }
-
-    fn make_link(&mut self, at: &Place, path: &FilePath, target: &[u8]) -> Result<(), Stopped> {
-        let found = self.free(at, path)?;
-        self.will_change(&found.place)?;
-        let ResolvedPath { dir, name, .. } = &found.place;
-        sys::fs::symlinkat(OsStr::from_bytes(target), dir, name).map_err(taken_meanwhile)?;
-        let id = found.place.restat().ok().flatten().map(|stat| identity(&stat)).unwrap_or_default();
-        self.done.push(Done::Link { place: found.place, id });
-        Ok(())
-    }
-
-    fn put_new(
-        &mut self,
-        prepared: PreparedFile,
-        replaces: Replaces,
-        at: &Place,
-        path: &FilePath,
-    ) -> Result<(), Stopped> {
-        let found = self.free(at, path)?;
-        self.will_change(&found.place)?;
-        let (id, _lock) = (prepared.id(), prepared.lock());
-        let at = path.at(at.0, &at.1);
-        let leads_there =
-            || self.workspace.folders.check_still_leads_to(&at, &found).map_err(Stopped::Refused);
-        let put = prepared.put(&found.place, &replaces, Durability::None, leads_there);
-        if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
-            let new = NewFile { id, stamp: stamp_at(&found.place), _lock };
-            self.done.push(Done::New { place: found.place, new });
-        }
-        self.stamp = put?;
-        Ok(())
-    }
-
-    /// Gives an entry that is to be deleted a hidden name, and checks then that all in it may go.
-    fn hide(
-        &mut self,
-        (at, path): (&Place, &FilePath),
-        recursive: bool,
-        taken: Option<usize>,
-        hidden: &OsStr,
-    ) -> Result<(), Stopped> {
-        let found = self.there(at, path, taken)?;
-        self.will_change(&found.place)?;
-        let id = id_of(&found.place)?;
-        let hidden = ResolvedPath { name: hidden.to_owned(), stat: None, ..found.place.clone() };
-        let (is_folder, base) = (found.is_directory(), at.1.clone());
-        let done = |place, hidden| Done::Hidden { place, hidden, id, recursive, path: base };
-        self.rename(found.place, hidden.clone(), done)?;
-        if is_folder {
-            self.check_hidden(&hidden, recursive, &at.1, path).map_err(Stopped::Refused)?;
-        }
-        Ok(())
-    }
-
-    /// Checks a folder that is to be removed, now that nobody can put something into it by its path.
-    fn check_hidden(&self, hidden: &ResolvedPath, recursive: bool, at: &Path, path: &FilePath) -> Result<()> {
-        let changed = || Error::Changed { name: path.sent().into() };
-        let folder = hidden.open_folder().map_err(|_| changed())?;
-        if recursive {
-            let control = Control::new(LOOK_INTO_HIDDEN);
-            let guard =
-                Guard::new(folder.as_fd(), at, self.workspace.folders.excludes(), &self.workspace.mounts);
-            let checked = guard.and_then(|guard| guard.with_own(&self.hidden).check_tree(&control));
-            return checked.map_err(|problem| crate::workspace::relocate::refused(path, problem));
-        }
-        let entries = Dir::read_from(folder.as_fd()).map_err(|_| changed())?;
-        let is_itself =
-            |name: &[u8]| matches!(name, b"." | b"..") || self.hidden.contains(OsStr::from_bytes(name));
-        let is_other = |entry: sys::io::Result<sys::fs::DirEntry>| {
-            entry.is_ok_and(|entry| !is_itself(entry.file_name().to_bytes()))
-        };
-        if entries.into_iter().any(is_other) { Err(changed()) } else { Ok(()) }
-    }
-
-    /// Renames, and notes what is done as `done` has it, also if that is in doubt.
-    fn rename(
-        &mut self,
-        from: ResolvedPath,
-        to: ResolvedPath,
-        done: impl FnOnce(ResolvedPath, ResolvedPath) -> Done,
-    ) -> Result<(), Stopped> {
-        let renamed = rename_to_free(&from, &to);
-        if renamed.is_ok() {
-            self.done.push(done(ResolvedPath { stat: None, ..from }, to));
-        }
-        match renamed {
-            Ok(Renamed::Moved) => Ok(()),
-            Ok(Renamed::SourceKept) => Err(ReplaceError::Changed.into()),
-            Ok(Renamed::Unknown(errno)) => Err(ReplaceError::from(in_doubt(&errno.into())).into()),
-            Err(Errno::EXIST) => Err(ReplaceError::Exists.into()),
-            Err(errno) => Err(ReplaceError::from(in_use(errno)).into()),
-        }
-    }
-
-    /// What is at a place now.
-    fn look(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
-        let found = self.workspace.folders.find_at(at, path, Want::Link).map_err(Stopped::Refused)?;
-        found.check_writable(path).map_err(Stopped::Refused)?;
-        if found.place.missing.is_empty() { Ok(found) } else { Err(ReplaceError::Changed.into()) }
-    }
-
-    /// The entry at a place, which must be the one that was planned.
-    fn there(&self, at: &Place, path: &FilePath, taken: Option<usize>) -> Result<Found, Stopped> {
-        let found = self.look(at, path)?;
-        let now = found.place.stat.as_ref().ok_or(ReplaceError::Changed)?;
-        let planned = taken.and_then(|taken| self.draft.taken.get(taken));
-        match planned.is_none_or(|planned| self.is_planned(now, planned)) {
-            true => Ok(found),
-            false => Err(ReplaceError::Changed.into()),
-        }
-    }
-
-    fn is_planned(&self, now: &Stat, planned: &Taken) -> bool {
-        let Some(then) = &planned.found.place.stat else { return false };
-        match self.replaced.get(&identity(then)) {
-            Some(new) => identity(now) == *new,
-            None if file_type(then) == FileType::RegularFile => {
-                FileStamp::of(now).same_content(&FileStamp::of(then))
-            }
-            None => identity(now) == identity(then),
-        }
-    }
-
-    fn free(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
-        let found = self.look(at, path)?;
-        if found.exists() { Err(ReplaceError::Exists.into()) } else { Ok(found) }
-    }
-
     /// Opens the folder of `place` for the flush.
     fn will_change(&mut self, place: &ResolvedPath) -> Result<(), Stopped> {
         if self.workspace.options.durability == Durability::None {
@@ -467,15 +285,6 @@ impl Commit<'_> {
     }
 }
 
-/// Why nothing could be made at a place that was free.
-fn taken_meanwhile(errno: Errno) -> ReplaceError {
-    if errno == Errno::EXIST { ReplaceError::Exists } else { errno.into() }
-}
-
 fn stamp_at(place: &ResolvedPath) -> Option<FileStamp> {
     place.restat().ok().flatten().map(|now| FileStamp::of(&now))
-}
-
-fn id_of(place: &ResolvedPath) -> Result<EntryId, Stopped> {
-    Ok(place.stat.as_ref().map(identity).ok_or(ReplaceError::Changed)?)
 }

@@ -1,0 +1,87 @@
+//! The changes of one served folder that are done: each is a file, whose name is its number.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use folder::fs::private::PrivateFolder;
+
+use super::{ChangeNumber, held, opened};
+
+/// The most changes that are kept of one folder.
+const MAX_CHANGES: usize = 50_000;
+
+/// Digits of the name of a change that is done.
+const DIGITS: usize = 12;
+
+/// The folder of the changes of one served folder that are done.
+const DONE: &str = "done";
+
+/// The changes of one served folder that are done.
+#[derive(Debug)]
+pub(super) struct FolderLog {
+    pub(super) path: PathBuf,
+    done: OnceLock<PrivateFolder>,
+    /// Bytes of all changes, as far as this process knows.
+    bytes: Mutex<Option<u64>>,
+}
+
+impl FolderLog {
+    /// The changes of the served folder at the path `root`, in the journal at `path`.
+    pub(super) fn new(path: &Path, root: &[u8]) -> Arc<FolderLog> {
+        let path = path.join(format!("{:016x}", journal::hash(root)));
+        Arc::new(FolderLog { path, done: OnceLock::new(), bytes: Mutex::default() })
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.done.get().is_some() || self.path.join(DONE).is_dir()
+    }
+
+    pub(super) fn done(&self) -> io::Result<&PrivateFolder> {
+        opened(&self.done, &self.path.join(DONE))
+    }
+
+    pub(super) fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
+        let names = self.done()?.names_in()?;
+        Ok(names.iter().filter_map(|name| number_of(name)).collect())
+    }
+
+    /// Removes the oldest changes if those that are kept have more bytes than `max`. `added`: what came since the last call.
+    pub(super) fn keep_to(&self, added: u64, max: u64) -> io::Result<()> {
+        let mut known = held(&self.bytes);
+        let estimate = known.map(|bytes| bytes + added);
+        if estimate.is_some_and(|bytes| bytes <= max) {
+            *known = estimate;
+            return Ok(());
+        }
+        let done = self.done()?;
+        let mut numbers = self.numbers()?;
+        numbers.sort_unstable();
+        let lens: Vec<u64> =
+            numbers.iter().map(|number| done.len_of(&name_of(*number)).unwrap_or(0)).collect();
+        let (mut bytes, mut left) = (lens.iter().sum::<u64>(), numbers.len());
+        // The last one stays, so that its number is not given again.
+        for (number, len) in numbers.iter().zip(lens) {
+            if left <= 1 || bytes <= max && left <= MAX_CHANGES {
+                break;
+            }
+            done.unlink(&name_of(*number))?;
+            (bytes, left) = (bytes - len, left - 1);
+        }
+        *known = Some(bytes);
+        Ok(())
+    }
+}
+
+/// The name of a change that is done.
+pub(super) fn name_of(number: ChangeNumber) -> OsString {
+    format!("{number:0DIGITS$}").into()
+}
+
+/// The number in such a name. `None`: it is none.
+fn number_of(name: &OsStr) -> Option<ChangeNumber> {
+    let digits =
+        name.to_str().filter(|name| name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_digit()));
+    digits?.parse().ok()
+}

@@ -1,0 +1,189 @@
+//! The changes that are being made, and what dead writers have left of them.
+//!
+//! Each is a locked file. Knows not how a change that was left half done is completed or taken back.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use folder::fs::leftovers::REPAIRED_WITHIN;
+use folder::fs::private::PrivateFolder;
+use journal::{Change, Unreadable};
+
+use super::folder_log::{FolderLog, name_of};
+use super::{ChangeLog, ChangeNumber, OPEN, rewrite, warn};
+
+/// A change that is being made. Dropping it removes it.
+#[derive(Debug)]
+pub struct OpenChange<'l> {
+    log: &'l ChangeLog,
+    /// Where it will be when it is done.
+    folder: Arc<FolderLog>,
+    pub(super) name: OsString,
+    file: Arc<File>,
+    len: u64,
+    is_kept: bool,
+}
+
+/// What an open change is.
+enum Found<'l> {
+    Nothing,
+    /// Of folders that this server does not serve, or in the format of another release.
+    OfOthers,
+    /// Its writer lives.
+    Living,
+    Left(Box<(OpenChange<'l>, Change)>),
+}
+
+impl ChangeLog {
+    /// Begins a change of the served folder of this number.
+    pub fn begin(&self, folder: usize) -> io::Result<OpenChange<'_>> {
+        let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?.clone();
+        // Here and not when it is done, so that what cannot be kept fails before anything changes.
+        folder.done()?;
+        let (name, file) = self.open()?.create(new_name)?;
+        Ok(OpenChange { log: self, folder, name, file: Arc::new(file), len: 0, is_kept: false })
+    }
+
+    /// Whether writers may have died since the last [`ChangeLog::left_open`], or may die now. Costs one stat while nothing changes.
+    pub fn may_have_left_open(&self) -> bool {
+        let is_there = self.open.get().is_some() || self.path.join(OPEN).is_dir();
+        is_there && self.open().is_ok_and(|open| self.looks.is_due(open))
+    }
+
+    /// The changes that dead writers have left open and that are `ours`: each with what is known of it. Without all of it, no name was
+    /// changed yet, and it is removed. They are open until they are dropped, or done.
+    pub fn left_open(&self, ours: impl Fn(&Change) -> bool) -> io::Result<Vec<(OpenChange<'_>, Change)>> {
+        if self.open.get().is_none() && !self.path.join(OPEN).is_dir() {
+            return Ok(Vec::new());
+        }
+        let open = self.open()?;
+        let mut look = self.looks.begin(open);
+        let mut left = Vec::new();
+        for name in open.names_in()? {
+            if look.is_of_others(&name) {
+                continue;
+            }
+            match self.look_at(open, name.clone(), &ours) {
+                Ok(Found::Left(found)) => left.push(*found),
+                Ok(Found::Nothing) => {}
+                Ok(Found::OfOthers) => look.note_of_others(name),
+                Ok(Found::Living) => look.note_living(),
+                Err(error) => warn(&self.path.join(OPEN), &name, &error),
+            }
+        }
+        self.looks.end(look);
+        Ok(left)
+    }
+
+    fn look_at(
+        &self,
+        open: &PrivateFolder,
+        name: OsString,
+        ours: impl Fn(&Change) -> bool,
+    ) -> io::Result<Found<'_>> {
+        let Some(file) = open.lock_if_left(&name)? else { return Ok(Found::Living) };
+        if has_both_names(&file) {
+            open.unlink(&name)?;
+            return Ok(Found::Nothing);
+        }
+        let meta = file.metadata()?;
+        let is_old = meta.modified()?.elapsed().is_ok_and(|age| age > REPAIRED_WITHIN);
+        match self.read_file(file.try_clone()?)? {
+            Ok(change) if ours(&change) => {
+                let folder = self.folder_of(&change);
+                let file = Arc::new(file);
+                let open = OpenChange { log: self, folder, name, file, len: meta.len(), is_kept: false };
+                Ok(Found::Left(Box::new((open, change))))
+            }
+            Ok(_) | Err(Unreadable::OtherFormat) if !is_old => Ok(Found::OfOthers),
+            _ => {
+                open.unlink(&name)?;
+                Ok(Found::Nothing)
+            }
+        }
+    }
+
+    /// Where a change belongs: to the first of its served folders.
+    fn folder_of(&self, change: &Change) -> Arc<FolderLog> {
+        let root = change.roots.iter().find(|root| !root.is_empty()).map_or(&b""[..], Vec::as_slice);
+        let folder = FolderLog::new(&self.path, root);
+        self.folders.iter().find(|known| known.path == folder.path).cloned().unwrap_or(folder)
+    }
+}
+
+impl OpenChange<'_> {
+    /// Writes what will be changed, in the place of what was written before. With `flush`, it is on the disk then.
+    pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
+        let bytes = change.to_bytes();
+        rewrite(&self.file, &bytes, self.len)?;
+        self.len = bytes.len() as u64;
+        if flush {
+            self.file.sync_data()?;
+            self.log.open()?.flush()?;
+        }
+        Ok(())
+    }
+
+    /// How many bytes of changes are kept of one folder.
+    pub fn max_bytes(&self) -> u64 {
+        self.log.max_bytes
+    }
+
+    /// Keeps it open, for another server or a later look.
+    pub fn keep(mut self) {
+        self.is_kept = true;
+        self.log.looks.put_off();
+    }
+
+    /// Notes that the change is done, and removes the oldest ones if there are too many. Returns its number. With `flush`, another
+    /// thread flushes the record while `meanwhile` runs.
+    pub fn done<T>(mut self, flush: bool, meanwhile: impl FnOnce() -> T) -> (io::Result<ChangeNumber>, T) {
+        let numbered = self.give_number();
+        let (flushed, done) = match flush && numbered.is_ok() {
+            true => self.log.flusher.flush_beside(&self.file, meanwhile),
+            false => (Ok(()), meanwhile()),
+        };
+        self.is_kept = numbered.is_ok();
+        // What is removed too late does no harm.
+        let _ = self.folder.keep_to(self.len, self.log.max_bytes);
+        (numbered.and_then(|number| flushed.map(|()| number)), done)
+    }
+
+    /// Gives the change its number, by the name that it has from now on.
+    fn give_number(&self) -> io::Result<ChangeNumber> {
+        let (open, done) = (self.log.open()?, self.folder.done()?);
+        let mut known = 0;
+        loop {
+            let number = self.log.next_number(known)?;
+            if open.rename_to_free(&self.name, done, &name_of(number))? {
+                return Ok(number);
+            }
+            known = self.log.numbers()?.last().copied().unwrap_or(number);
+        }
+    }
+}
+
+impl Drop for OpenChange<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept
+            && !folder::fs::failpoint::crashed()
+            && let Ok(open) = self.log.open()
+        {
+            let _ = open.unlink(&self.name);
+        }
+    }
+}
+
+/// The name of a change that is being made.
+fn new_name() -> OsString {
+    use std::hash::{BuildHasher, RandomState};
+    format!("{:016x}", RandomState::new().hash_one(std::process::id())).into()
+}
+
+/// Whether a change was done and has its number: where a rename may replace something, it is linked under that, and then loses the name
+/// that it had while it was open. Its writer died between the two.
+fn has_both_names(file: &File) -> bool {
+    sys::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 1)
+}
