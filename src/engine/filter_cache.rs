@@ -31,6 +31,11 @@ impl FilterCache {
         self.filters.get(stamp, Arc::clone)
     }
 
+    /// Whether there is a filter of the file in this state.
+    pub(crate) fn has(&self, stamp: &FileStamp) -> bool {
+        self.filters.peek(stamp, |_| ()).is_some()
+    }
+
     /// Keeps the filter of the file in this state, unless it excludes nothing or is of a file of another length.
     pub(crate) fn put(&self, stamp: &FileStamp, filter: Arc<FileFilter>) {
         if !filter.is_empty() && filter.len_bytes() == stamp.len {

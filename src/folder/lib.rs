@@ -30,7 +30,7 @@ pub use error::{
 pub use exclude::Excludes;
 pub use file_version::{ContentHash, FileVersion};
 pub use foreign::{bare_paths, before_lines, readings};
-pub use live::{Live, LiveCounts, LiveNews};
+pub use live::{Belief, FileCounts, Live, LiveCounts, LiveNews};
 pub use lookups::{AT_ONCE, Lookups, TOGETHER};
 pub use path::{
     FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem, NameRule, admits,
@@ -39,6 +39,6 @@ pub use path::{
 pub use progress::Progress;
 pub use wait_counter::{CountedWait, WaitCounter, WaitCounts};
 pub use walk::{
-    EntryKind, LateStats, LeftOut, LiveFolders, Passed, StatResult, Walk, WalkEntry, WalkOptions, WalkOrder,
-    WalkStep, WalkedFolder, is_shortage, passed,
+    EntryKind, EntryPlace, LateStats, LeftOut, LiveFolders, Passed, StatResult, Walk, WalkEntry, WalkOptions,
+    WalkOrder, WalkStep, WalkedFolder, believe, is_shortage, passed,
 };

@@ -8,7 +8,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use self::enter::{Entered, EnteredAhead, FolderNames, names_of};
+pub use self::belief::{EntryPlace, believe};
+use self::descent::Level;
+use self::enter::{FolderNames, names_of};
 pub use self::folder::WalkedFolder;
 pub use self::kind::EntryKind;
 use self::kind::kind_by_look;
@@ -18,23 +20,18 @@ pub use self::options::{LeftOut, WalkOptions, WalkOrder};
 pub use self::passed::{Passed, passed};
 pub use self::stats::{LateStats, StatResult};
 use crate::exclude::Excludes;
-use crate::fs::leftovers;
 use crate::fs::lost;
 use crate::fs::mount_safety::MountSafety;
 use crate::fs::resolve::{self, LastLink, ResolvedPath};
 use crate::fs::spelling;
 use crate::ignored::IgnoreRules;
-use crate::live::{Live, Moment};
+use crate::live::{At, Live};
 use crate::lookups::Lookups;
-use crate::path::MAX_COMPONENTS;
 use crate::{Control, Error, Result};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::Stat;
 use sys::io::Errno;
-
-/// Bytes of the longest path below the start of a walk by which a folder is opened later. The system takes paths of 4096.
-const MOST_KNOWN: usize = 3_500;
 
 /// What is known of the folders of walks without a look.
 pub type LiveFolders = Live<Names>;
@@ -94,19 +91,6 @@ pub struct Walk<'w> {
     held_ahead: usize,
 }
 
-#[derive(Debug)]
-struct Level {
-    folder: Arc<WalkedFolder>,
-    names: Arc<Names>,
-    /// When its names were so, if it is watched.
-    moment: Option<Moment>,
-    next: usize,
-    /// Bytes of the folder's path.
-    path_len: usize,
-    /// Folders in it that are open already.
-    ahead: EnteredAhead,
-}
-
 impl<'w> Walk<'w> {
     /// A walk through `folder`, whose path below the served folder is `path`. What has changed in folders that are known is read now.
     pub fn new(
@@ -122,7 +106,9 @@ impl<'w> Walk<'w> {
         let live = live.filter(|live| live.begin());
         let lookups = Lookups::default();
         let rules = enter::Rules { order: options.order, device: None, control, live, parent: None };
-        let (mut names, is_late) = match lookups.one(|| names_of(&folder, None, rules)) {
+        // The handle of a served folder stays open anyway; that of another folder would keep its file system from being unmounted.
+        let at = if path == Path::new("") { At::Top(root) } else { At::Anywhere };
+        let (mut names, is_late) = match lookups.one(|| names_of(&folder, at, rules)) {
             Err(Error::TimedOut) => (FolderNames::default(), true),
             names => (names?, false),
         };
@@ -295,91 +281,6 @@ impl<'w> Walk<'w> {
         self.levels.last().map(|level| level.folder.clone())
     }
 
-    /// Enters the current entry, a folder. Counts it if that is not possible.
-    fn enter_folder(&mut self) -> Result<()> {
-        if self.levels.len() >= MAX_COMPONENTS {
-            self.left_out.too_deep += 1;
-            return Ok(());
-        }
-        match self.open_folder()? {
-            Entered::Gone => {}
-            Entered::OtherDevice => self.left_out.mounts += 1,
-            Entered::Unreadable => self.left_out.unreadable += 1,
-            Entered::Open(folder, names) if self.is_kept_by_git(&folder, &names.names) => {
-                self.left_out.repositories += 1;
-            }
-            Entered::Open(folder, names) => {
-                if self.options.skip_ignored {
-                    let path = Path::new(OsStr::from_bytes(&self.path));
-                    self.ignored.enter(|| folder.handle().ok(), path, names.names.rules);
-                }
-                self.left_out.reserved += names.names.reserved;
-                let level = Level::new(folder, names, self.path.len());
-                if let Some(mounts) = self.clears {
-                    level.clear(mounts);
-                }
-                self.levels.push(level);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the rule for folders of git forbids to look into a folder. Only one that is open may be such.
-    fn is_kept_by_git(&self, folder: &WalkedFolder, names: &Names) -> bool {
-        names.marks.suffice()
-            && folder.handle().is_ok_and(|folder| self.excludes.git().keeps_folder(folder, names.marks))
-    }
-
-    /// The current entry, a folder in the folder that was known at `parent`, if it is known without a look.
-    fn known_folder(&self, parent: Option<Moment>) -> Option<Entered> {
-        let below = self.path_from_start();
-        if below.len() > MOST_KNOWN {
-            return None;
-        }
-        let known = self.live?.inner(parent?, self.name())?;
-        let below = Path::new(OsStr::from_bytes(below)).to_owned();
-        let folder = WalkedFolder::unopened(self.start.clone(), below, known.id);
-        let names = enter::ordered(known.kept, self.options.order);
-        Some(Entered::Open(folder.into(), FolderNames { names, moment: Some(known.moment) }))
-    }
-
-    /// Opens the current entry, a folder. Where looks wait, it opens the next folders beside it at the same time.
-    fn open_folder(&mut self) -> Result<Entered> {
-        let parent = self.levels.last().and_then(|level| level.moment);
-        if let Some(known) = self.known_folder(parent) {
-            return Ok(known);
-        }
-        let rules = enter::Rules {
-            order: self.options.order,
-            device: (!self.options.cross_mounts).then_some(self.device),
-            control: self.control,
-            live: self.live,
-            parent,
-        };
-        let Some(here) = self.levels.last_mut() else { return Ok(Entered::Gone) };
-        // The next entry is the one behind the current.
-        let at = here.next.saturating_sub(1);
-        if let Some(entered) = here.ahead.take(at, &mut self.held_ahead) {
-            return entered;
-        }
-        let folder = match here.folder.handle() {
-            Ok(folder) => folder.clone(),
-            Err(Errno::NOENT) => return Ok(Entered::Gone),
-            Err(errno) => return shortage(errno).map_or(Ok(Entered::Unreadable), Err),
-        };
-        if !self.lookups.are_slow() {
-            return self.lookups.one(|| enter::enter(&folder, name_in(&self.path), rules));
-        }
-        let names = here.names.clone();
-        let mut ahead = std::mem::take(&mut here.ahead);
-        let entries = self.folders_from(&names, at, EnteredAhead::room(self.held_ahead));
-        let entered = ahead.enter(&folder, &entries, rules, &self.lookups, &mut self.held_ahead);
-        if let Some(here) = self.levels.last_mut() {
-            here.ahead = ahead;
-        }
-        entered
-    }
-
     /// The end. What could not be read is no finding if the file system does not answer any more.
     fn end(&self) -> Result<Option<WalkStep>> {
         if self.left_out.unreadable > 0 || self.left_out.unknown > 0 {
@@ -393,40 +294,6 @@ impl<'w> Walk<'w> {
         match switches::is_off("walk-lost") {
             true => Ok(()),
             false => lost::check_answers(&self.root).map_err(failed),
-        }
-    }
-
-    /// The entries from `at` on that are folders which the walk may enter, with their names; the first is that at `at`.
-    fn folders_from<'n>(&self, names: &'n Names, at: usize, most: usize) -> Vec<(usize, &'n OsStr)> {
-        let mut path = self.path[..self.path.len() - self.name().len()].to_vec();
-        let parent = path.len();
-        let mut is_entered = |name: &[u8]| {
-            path.truncate(parent);
-            path.extend_from_slice(name);
-            let path = Path::new(OsStr::from_bytes(&path));
-            let ignored = if self.options.skip_ignored { self.ignored.ignores(path, true) } else { None };
-            let is_hidden = self.options.skip_hidden && ignored.is_none() && name.starts_with(b".");
-            ignored != Some(true) && !is_hidden && !self.excludes.hides_entry(path, true)
-        };
-        let rest = (at..).map_while(|number| names.get(number).map(|(name, kind)| (number, name, kind)));
-        let folders = rest.filter(|(number, name, kind)| {
-            *number == at || *kind == Some(Ok(EntryKind::Folder)) && is_entered(name)
-        });
-        folders.take(most).map(|(number, name, _)| (number, OsStr::from_bytes(name))).collect()
-    }
-}
-
-impl Level {
-    fn new(folder: Arc<WalkedFolder>, names: FolderNames, path_len: usize) -> Level {
-        let FolderNames { names, moment } = names;
-        Level { folder, names, moment, next: 0, path_len, ahead: EnteredAhead::default() }
-    }
-
-    fn clear(&self, mounts: &MountSafety) {
-        if self.names.has_temporary
-            && let Ok(folder) = self.folder.handle()
-        {
-            leftovers::clear(folder, mounts);
         }
     }
 }
@@ -463,22 +330,17 @@ fn kind_of_entry(folder: &WalkedFolder, path: &[u8]) -> std::result::Result<Opti
     folder.handle().and_then(|folder| kind_by_look(folder, name_in(path)))
 }
 
-/// The error if the system is short of descriptors or memory.
-fn shortage(errno: Errno) -> Option<Error> {
-    Some(failed(errno)).filter(is_shortage)
-}
-
 fn failed(errno: Errno) -> Error {
     Error::ListingFailed { source: errno.into() }
 }
 
+mod belief;
+mod descent;
 mod enter;
 mod folder;
 #[cfg(test)]
 mod ignored_trees;
 mod kind;
-#[cfg(test)]
-mod live_tests;
 mod names;
 mod options;
 mod passed;

@@ -262,13 +262,30 @@ pub mod watch {
         Change(Watch, Change<'n>),
     }
 
+    /// How a name has changed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum NameStep {
+        /// That of a folder, which was made or moved here.
+        NewFolder,
+        /// That of a folder, which was removed or moved away.
+        GoneFolder,
+        /// It was made, or is another name of a file that had one.
+        New,
+        /// It was removed.
+        Gone,
+        /// It was renamed. A number that the other side of the rename has, too.
+        MovedFrom(u32),
+        /// It is new by a rename.
+        MovedTo(u32),
+    }
+
     /// A change in a watched folder.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Change<'n> {
         /// An entry of this name came, went, or was replaced.
-        Name(&'n [u8]),
-        /// The owner, the mode or the like of the entry of this name.
-        Attributes(&'n [u8]),
+        Name(&'n [u8], NameStep),
+        /// A program has opened the file of this name, written to it, closed it after that, or changed its owner, mode or the like.
+        Content(&'n [u8]),
         /// The folder's own owner, mode or the like.
         Itself,
         /// The folder has another path, or none.

@@ -18,6 +18,11 @@ impl Watches {
         Err(Errno::NOSYS)
     }
 
+    /// Always an error.
+    pub fn of_contents() -> Result<Watches, Errno> {
+        Err(Errno::NOSYS)
+    }
+
     /// Watches a folder.
     pub fn add(&self, _: impl AsFd) -> Result<Watch, Errno> {
         match *self {}

@@ -81,7 +81,7 @@ fn grep(server: &Stdio, word: &str) -> String {
     server.ok("grep", json!({ "pattern": word, "-w": true, "output_mode": "count" }))
 }
 
-/// How many read calls a search takes.
+/// How many read calls a search takes of a server that looks at each file: what is known of folders takes reads, too.
 fn reads(server: &Stdio, word: &str) -> u64 {
     let before = read_calls(server.pid());
     grep(server, word);
@@ -101,10 +101,11 @@ fn check_answers(server: &Stdio, words: &[String]) {
 #[track_caller]
 fn check_whole_again(folder: &Folder, dir: &Path) {
     let reads = |server: &Stdio| reads(server, "zebra_that_is_nowhere");
-    let server = start(folder, dir, &["--filter-cache=0"]);
+    let flags = ["--filter-cache=0", "--live=off"];
+    let server = start(folder, dir, &flags);
     // A few reads of files would remain if some filters were missing; a new server also reads the file of filters.
     until("all filters are on the disk", || reads(&server) < 4);
-    assert!(reads(&start(folder, dir, &["--filter-cache=0"])) < FILES / 2);
+    assert!(reads(&start(folder, dir, &flags)) < FILES / 2);
 }
 
 fn words() -> Vec<String> {
@@ -120,7 +121,7 @@ fn a_new_server_reads_only_files_that_can_match_and_also_without_memory_for_filt
     let mode = |path: &Path| path.metadata().expect("an entry").mode() & 0o777;
     assert_eq!((mode(&dir), mode(&file_in(&dir).expect("a file"))), (0o700, 0o600));
     for flags in [&[][..], &["--filter-cache=0"], &["--read-only"]] {
-        let server = start(&folder, &dir, flags);
+        let server = start(&folder, &dir, &[flags, &["--live=off"]].concat());
         for word in ["zebra_that_is_nowhere", "zebra7quagga"] {
             let reads = reads(&server, word);
             assert!(reads < FILES / 2, "{flags:?}: {reads} reads");
@@ -128,7 +129,7 @@ fn a_new_server_reads_only_files_that_can_match_and_also_without_memory_for_filt
         check_answers(&server, &words());
         assert!(!server.stderr().contains("filter-dir"), "{}", server.stderr());
     }
-    let without = serve(&folder, &[]);
+    let without = serve(&folder, &["--live=off"]);
     assert!(reads(&without, "zebra_that_is_nowhere") >= FILES);
     assert_eq!(kept(&dir), FILES as usize, "nothing is kept twice");
 }
@@ -141,8 +142,8 @@ fn servers_at_work_at_the_same_time_share_what_they_keep() {
     let dir = filters(&folders[0]);
     let servers: Vec<Stdio> = folders.iter().map(|folder| start(folder, &dir, &["--warm"])).collect();
     // Of the same folder, and started before anything was kept.
-    let others: Vec<Stdio> =
-        folders.iter().map(|folder| start(folder, &dir, &["--filter-cache=0"])).collect();
+    let flags = ["--filter-cache=0", "--live=off"];
+    let others: Vec<Stdio> = folders.iter().map(|folder| start(folder, &dir, &flags)).collect();
     std::thread::scope(|scope| {
         for server in &servers {
             scope.spawn(|| keep(server, &dir, 3 * FILES));

@@ -1,12 +1,14 @@
 //! Folders that are known without a look (contract 21): answers are those of a server that looks at each folder.
+#![allow(unsafe_code)] // A map, as a program has it that writes to a file without a system call.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::{found, paths};
-use crate::support::{Folder, Http, Mcp, Mount, Random, Stdio, get, run_to_end};
+use crate::support::{Folder, Http, Mcp, Mount, Random, Stdio, as_nobody, command, get, run_to_end, until};
 
 const TOOLS: &str = "--tools=search,filesystem,agent.files";
 
@@ -73,6 +75,86 @@ fn every_answer_is_that_of_a_server_that_looks_at_each_folder() {
     }
 }
 
+/// Changes a file so that it holds `text`, of the length that it has, in one of the ways that programs have.
+fn write(folder: &Folder, file: &Path, text: &[u8], random: &mut Random) {
+    let open = || File::options().read(true).write(true).open(file).expect("a file");
+    let time = file.metadata().and_then(|found| found.modified()).expect("a time");
+    match random.below(8) {
+        0 => fs::write(file, text).expect("a write"),
+        1 => open().write_all_at(text, 0).expect("a write"),
+        2 => {
+            let opened = open();
+            opened.write_all_at(text, 0).expect("a write");
+            opened.set_modified(time).expect("a time");
+        }
+        3 | 4 => {
+            // SAFETY: nobody changes the length of the file.
+            let mut map = unsafe { memmap2::MmapMut::map_mut(&open()).expect("a map") };
+            map.copy_from_slice(text);
+        }
+        5 => {
+            fs::write(folder.outside("new"), text).expect("a write");
+            fs::rename(folder.outside("new"), file).expect("a rename");
+        }
+        6 => {
+            let link = folder.path().join("link");
+            fs::hard_link(file, &link).expect("a link");
+            File::options().write(true).open(&link).expect("a file").write_all_at(text, 0).expect("a write");
+            match random.below(2) {
+                0 => fs::remove_file(&link).expect("a removal"),
+                _ => fs::rename(&link, folder.outside("link")).expect("a rename"),
+            }
+            let _ = fs::remove_file(folder.outside("link"));
+        }
+        _ => {
+            fs::remove_file(file).expect("a removal");
+            fs::write(file, text).expect("a write");
+        }
+    }
+}
+
+#[test]
+fn what_others_write_in_any_way_is_found_at_once_and_what_they_overwrite_is_gone() {
+    not_under_wine!("folders are watched on Linux alone");
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("a/b")).expect("folders");
+    let names = ["a/x", "a/y", "a/b/z", "w"];
+    let text = |word: &str| format!("{word:<30}\n{}", "some other words\n".repeat(100)).into_bytes();
+    let mut words: Vec<String> =
+        names.iter().map(|name| format!("first_{}", name.replace('/', "_"))).collect();
+    for (name, word) in names.iter().zip(&words) {
+        folder.write(name, text(word));
+    }
+    let server = Http::start(&folder, &["--admin-port=0", "--tools=search"]);
+    let believed = || {
+        let figures = get(server.admin_port(), "/metrics").text();
+        let line =
+            figures.lines().find(|line| line.starts_with("file_editor_live_files{state=\"believed\"}"));
+        line.and_then(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok()).unwrap_or_default()
+    };
+    // A map that is open while others are believed: its stores are told by nothing.
+    let (mut random, mut waited) = (Random::new(), 0);
+    for round in 0..rounds() {
+        let file = random.below(names.len() as u64) as usize;
+        let word = format!("word_{round}_of_it");
+        // All are believed in some rounds, so that a stale one would be told.
+        if round % 8 == 0 {
+            until("all files are believed", || {
+                server.ok("grep", json!({ "pattern": "in_no_file_at_all" }));
+                believed() == names.len()
+            });
+            waited += 1;
+        }
+        write(&folder, &folder.path().join(names[file]), &text(&word), &mut random);
+        let old = std::mem::replace(&mut words[file], word);
+        let found = server.ok("grep", json!({ "pattern": words[file], "-w": true }));
+        assert!(found.starts_with(&format!("{}: 1\n", names[file])), "round {round}: {found}");
+        let gone = server.ok("grep", json!({ "pattern": old, "-w": true }));
+        assert!(gone.starts_with("No matches found\n["), "round {round}: {old}: {gone}");
+    }
+    assert!(waited > 0);
+}
+
 #[test]
 fn what_is_mounted_over_a_known_folder_is_seen_and_what_was_below_when_it_is_gone() {
     let folder = Folder::new();
@@ -98,6 +180,26 @@ fn what_is_mounted_over_a_known_folder_is_seen_and_what_was_below_when_it_is_gon
         assert_eq!(found(&server, all.clone()), below[..1]);
         drop(mount);
     }
+}
+
+#[test]
+fn a_folder_that_is_closed_to_the_server_is_closed_although_it_was_known() {
+    not_under_wine!("folders are watched on Linux alone");
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("a/b")).expect("folders");
+    folder.write("a/b/known.txt", "text\n");
+    let start = |live| Stdio::run(as_nobody(command(&folder, "stdio", &[TOOLS, live]), &folder)).ready();
+    let (knows, looks) = (start("--live=auto"), start("--live=off"));
+    let all = json!({ "pattern": "*.txt" });
+    assert_eq!(found(&knows, all.clone()), ["a/b/known.txt"]);
+    for mode in [0o400, 0o700, 0o600] {
+        fs::set_permissions(folder.path().join("a"), PermissionsExt::from_mode(mode)).expect("a mode");
+        for (tool, arguments) in [("glob", all.clone()), ("grep", json!({ "pattern": "nowhere_at_all" }))] {
+            let [known, looked] = [&knows, &looks].map(|server| server.tool(tool, arguments.clone()).texts);
+            assert_eq!(known, looked, "{mode:o} {tool}");
+        }
+    }
+    fs::set_permissions(folder.path().join("a"), PermissionsExt::from_mode(0o700)).expect("a mode");
 }
 
 /// The number of folders that a server on this folder knows after a walk.

@@ -1,5 +1,6 @@
 //! The checks of one folder: access, file system, and what it keeps of what the server needs.
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
@@ -11,9 +12,10 @@ use folder::fs::atomic::Durability;
 use folder::fs::file_system::{self, Safety};
 use folder::fs::probe::{LocksHold, Probe};
 use folder::fs::repository::{self, HeadCounts};
+use folder::fs::writers::{self, Writers};
 use folder::fs::{liveness, temporary};
 use sys::fd::OwnedFd;
-use sys::fs::{Access, AtFlags, Dir, Mode, Mount, OFlags};
+use sys::fs::{Access, AtFlags, Dir, FileType, Mode, Mount, OFlags};
 use sys::io::Errno;
 use sys::watch::Watches;
 
@@ -116,7 +118,7 @@ fn inner(path: &Path, options: &WorkspaceOptions) -> Vec<Finding> {
     found.filter(|found| found.level != Level::Ok).collect()
 }
 
-/// Whether folders that have not changed need no look.
+/// Whether folders and files that have not changed need no look.
 fn watches(dir: &OwnedFd, is_wanted: bool) -> Finding {
     let what = "watches";
     let each = "each list and each search looks at every folder";
@@ -127,13 +129,37 @@ fn watches(dir: &OwnedFd, is_wanted: bool) -> Finding {
         return Finding::ok(what, format!("none, as this file system does not tell all changes: {each}"));
     }
     match Watches::new() {
-        Ok(_) => Finding::ok(what, "folders that have not changed are not looked at again"),
+        Ok(_) => Finding::ok(what, known(dir)),
         Err(Errno::MFILE | Errno::NFILE) => Finding::warning(
             what,
             format!("this user has too many queues of events (sysctl fs.inotify.max_user_instances): {each}"),
         ),
         Err(errno) => Finding::ok(what, format!("none, as this system has none ({errno}): {each}")),
     }
+}
+
+/// What is not looked at again where changes are told.
+fn known(dir: &OwnedFd) -> &'static str {
+    if !file_system::of(dir).shows_writers {
+        return "folders that have not changed are not looked at again; files are, as this file system does not show who may write to them";
+    }
+    match first_file(dir).map(|file| writers::of(&file, true)) {
+        Some(Writers::Unknown) => {
+            "folders that have not changed are not looked at again; files are, as this user may take no lease on another's \
+             (run it as their owner, or with CAP_LEASE)"
+        }
+        _ => "folders and files that have not changed are not looked at again",
+    }
+}
+
+/// A file in the folder.
+fn first_file(dir: &OwnedFd) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let entries = Dir::read_from(dir).ok()?.flatten();
+    let mut files = entries.filter(|entry| entry.file_type() == FileType::RegularFile);
+    let opened =
+        files.find_map(|entry| sys::fs::openat(dir, entry.file_name(), flags, Mode::empty()).ok())?;
+    Some(File::from(opened))
 }
 
 /// Counts the temporary files that are in the folder. Those of dead processes go at the next start.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use self::folders::Folders;
@@ -202,6 +203,8 @@ pub struct Workspace {
     analyses: search::Analyses,
     /// What is known of folders without a look.
     live: Option<LiveFolders>,
+    /// Whether the operator was told how much of it is known.
+    has_told_known: AtomicBool,
     commands: Commands,
 }
 
@@ -269,6 +272,7 @@ impl Workspace {
             warming: search::WarmUp::default(),
             analyses: search::Analyses::default(),
             live: options.live.then(LiveFolders::default),
+            has_told_known: AtomicBool::new(false),
             commands: Commands::default(),
             options,
             umask,

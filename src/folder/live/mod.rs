@@ -7,36 +7,32 @@
 //! Knows no names: what is kept of a folder is its caller's ([`Kept`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
 
-pub(crate) use self::tree::Kept;
+pub use self::counts::FileCounts;
+pub use self::stamps::Belief;
+pub(crate) use self::stamps::Stamps;
+use self::state::State;
 use self::tree::NodeId;
-use self::tree::Tree;
-use crate::fs::file_system;
-use sys::fd::AsFd;
+pub(crate) use self::tree::{At, Kept};
+use crate::fs::view::OpenFile;
+use sys::fd::{AsFd, OwnedFd};
 use sys::io::Errno;
-use sys::watch::{FolderId, Notice, Watches, folder_id};
+use sys::watch::{FolderId, folder_id};
 
+mod check;
+mod counts;
+mod new_names;
+mod stamps;
+mod state;
 mod tree;
 
-/// Folders that are watched anew before events are read, so that they do not fill the queue.
-const BETWEEN_DRAINS: usize = 512;
+/// After how many folders a walk reads events again, so that what is done with their files does not fill the queue.
+const BETWEEN_DRAINS: usize = 256;
 
 /// See the module.
 #[derive(Debug)]
 pub struct Live<K>(Mutex<State<K>>);
-
-#[derive(Debug)]
-struct State<K> {
-    /// Made for the first walk. An error: there are none on this system, or no more for this user.
-    watches: Option<Result<Watches, Errno>>,
-    tree: Tree<K>,
-    /// Devices on which all changes are told, and others.
-    devices: Vec<(u64, bool)>,
-    /// Folders that were watched since events were read.
-    added: usize,
-    /// What the operator is to know, and whether that was told.
-    news: Vec<(LiveNews, bool)>,
-}
 
 /// Why less is known than could be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +56,8 @@ pub(crate) struct Known<K> {
     pub(crate) moment: Moment,
     pub(crate) id: FolderId,
     pub(crate) kept: Arc<K>,
+    /// Of the files in it.
+    pub(crate) stamps: Option<Arc<Stamps>>,
 }
 
 /// A folder that is watched from now on.
@@ -68,6 +66,18 @@ pub(crate) struct Watched<K> {
     pub(crate) moment: Moment,
     /// What is known of it already.
     pub(crate) kept: Option<Arc<K>>,
+    /// Of the files in it.
+    pub(crate) stamps: Option<Arc<Stamps>>,
+}
+
+/// A file that was opened to be believed from now on: the entry `number` of a folder that was known at that moment.
+#[derive(Debug)]
+pub(crate) struct Look<K> {
+    pub(crate) moment: Moment,
+    pub(crate) names: Arc<K>,
+    pub(crate) number: usize,
+    pub(crate) folder: Arc<OwnedFd>,
+    pub(crate) file: OpenFile,
 }
 
 /// How much is known, for the operator.
@@ -81,19 +91,20 @@ pub struct LiveCounts {
     pub known: usize,
     /// Entries in them.
     pub entries: usize,
+    /// Files in them, as far as these are looked at to be known.
+    pub files: FileCounts,
 }
 
 impl<K: Kept> Live<K> {
     /// Nothing is known yet, and nothing watched.
     pub fn new() -> Live<K> {
-        let state =
-            State { watches: None, tree: Tree::default(), devices: Vec::new(), added: 0, news: Vec::new() };
-        Live(Mutex::new(state))
+        Live(Mutex::new(State::default()))
     }
 
     /// Reads what has changed. Returns whether anything may be known: call it first, in each walk.
     pub(crate) fn begin(&self) -> bool {
         let state = &mut *self.lock();
+        state.walked = Some(Instant::now());
         if state.watches.is_none() {
             state.renew();
         }
@@ -103,46 +114,61 @@ impl<K: Kept> Live<K> {
 
     /// What is known of the folder `name` in a folder that has not changed since.
     pub(crate) fn inner(&self, parent: Moment, name: &[u8]) -> Option<Known<K>> {
-        self.lock().tree.inner(parent, name)
+        let state = &mut *self.lock();
+        state.step();
+        let known = state.tree.inner(parent, name)?;
+        let stamps = state.stamps(known.moment.node, &known.kept, Instant::now());
+        Some(Known { stamps, ..known })
     }
 
-    /// Watches an open folder whose names will be read: `name` in `parent`, or one in which a walk begins. `None` if what is read may
-    /// not be kept. Then it is no less true, but the next walk has to read it again.
-    pub(crate) fn watch(&self, folder: impl AsFd, parent: Option<(Moment, &[u8])>) -> Option<Watched<K>> {
+    /// Watches an open folder whose names will be read. `None` if what is read may not be kept. Then it is no less true, but the next walk has to read it again.
+    pub(crate) fn watch(&self, folder: impl AsFd, at: At) -> Option<Watched<K>> {
         let folder = folder.as_fd();
         let id = folder_id(folder)?;
         let state = &mut *self.lock();
-        if state.tree.is_full() || !state.tells_all(folder, id.device) {
+        if state.tree.is_full() || !state.system(folder, id.device).tells_changes {
             return None;
         }
-        if state.added >= BETWEEN_DRAINS {
-            state.catch_up();
-        }
+        state.step();
         // Another mount below the parent: it may be one for some of the paths that lead to it.
-        if parent.is_some_and(|(parent, _)| state.tree.mount_of(parent.node) != Some(id.mount)) {
+        if let At::In(parent, _) = at
+            && state.tree.id_of(parent.node).map(|parent| parent.mount) != Some(id.mount)
+        {
             return None;
         }
-        let watch = match state.watches.as_ref()?.as_ref().ok()?.add(folder) {
-            Ok(watch) => watch,
-            Err(errno) => {
-                state.note_limit(errno);
-                return None;
-            }
-        };
-        state.added += 1;
-        state.tree.watched(id, watch, parent)
+        let watched = state.watched(folder, id, at)?;
+        let now = Instant::now();
+        let stamps = watched.kept.as_ref().and_then(|kept| state.stamps(watched.moment.node, kept, now));
+        Some(Watched { stamps, ..watched })
     }
 
-    /// Keeps what was read of a folder since then, unless it has changed.
-    pub(crate) fn keep(&self, moment: Moment, kept: Arc<K>) {
-        self.lock().tree.keep(moment, kept);
+    /// Keeps what was read of a folder since then, unless it has changed. Returns what is believed of the files in it.
+    pub(crate) fn keep(&self, moment: Moment, kept: Arc<K>) -> Option<Arc<Stamps>> {
+        let state = &mut *self.lock();
+        state.tree.keep(moment, kept.clone());
+        state.tree.kept_at(moment).filter(|now| Arc::ptr_eq(now, &kept))?;
+        state.stamps(moment.node, &kept, Instant::now())
+    }
+
+    /// Believes the stamps of files from now on, as far as nobody can write to them unseen. What opened them is told before that: the
+    /// opens of the looks are no reason for doubt.
+    pub(crate) fn believe(&self, looks: Vec<Look<K>>) {
+        let state = &mut *self.lock();
+        for look in &looks {
+            state.watch_content(look);
+        }
+        // Under the lock: no other thread takes an event between this and the looks.
+        state.catch_up();
+        let now = SystemTime::now();
+        looks.into_iter().for_each(|look| state.settle(look, now));
     }
 
     /// How much is known.
     pub fn counts(&self) -> LiveCounts {
         let state = self.lock();
         let (watched, known, entries) = state.tree.counts();
-        LiveCounts { is_on: matches!(state.watches, Some(Ok(_))), watched, known, entries }
+        let files = state.contents.counts(Instant::now());
+        LiveCounts { is_on: matches!(state.watches, Some(Ok(_))), watched, known, entries, files }
     }
 
     /// What has happened that the operator is to know. Each kind once.
@@ -157,7 +183,7 @@ impl<K: Kept> Live<K> {
         self.0.lock().unwrap_or_else(|poisoned| {
             // After a panic within, what is known is not certain.
             let mut state = PoisonError::into_inner(poisoned);
-            state.tree = Tree::default();
+            state.forget();
             state.watches = Some(Err(Errno::IO));
             state
         })
@@ -167,65 +193,5 @@ impl<K: Kept> Live<K> {
 impl<K: Kept> Default for Live<K> {
     fn default() -> Live<K> {
         Live::new()
-    }
-}
-
-impl<K: Kept> State<K> {
-    /// Takes over what the queue tells.
-    fn catch_up(&mut self) {
-        self.added = 0;
-        let Some(Ok(watches)) = &self.watches else { return };
-        let (tree, mut is_lost, mut has_mounts) = (&mut self.tree, false, false);
-        let drained = watches.drain(&mut |notice| match notice {
-            Notice::Lost => is_lost = true,
-            Notice::Mounts => has_mounts = true,
-            Notice::Ended(watch) => tree.ended(watch),
-            Notice::Change(watch, change) => {
-                tree.changed(watch, change).for_each(|gone| watches.remove(gone))
-            }
-        });
-        if is_lost {
-            self.note(LiveNews::EventsLost);
-        }
-        let doubts_all = is_lost && !switches::is_off("live-overflow")
-            || has_mounts && !switches::is_off("live-mounts")
-            || drained.is_err();
-        if doubts_all {
-            self.renew();
-        }
-    }
-
-    /// Forgets all. A new queue: what the old one still holds is of no use, and its watches end with it.
-    fn renew(&mut self) {
-        self.tree = Tree::default();
-        self.devices.clear();
-        self.watches = None;
-        let watches = Watches::new();
-        if let Err(errno) = &watches {
-            self.note_limit(*errno);
-        }
-        self.watches = Some(watches);
-    }
-
-    /// Whether the kernel tells all changes of folders on the device of `folder`.
-    fn tells_all(&mut self, folder: impl AsFd, device: u64) -> bool {
-        if let Some((_, tells)) = self.devices.iter().find(|(known, _)| *known == device) {
-            return *tells;
-        }
-        let tells = switches::is_off("live-file-systems") || file_system::of(folder).tells_changes;
-        self.devices.push((device, tells));
-        tells
-    }
-
-    fn note_limit(&mut self, errno: Errno) {
-        if matches!(errno, Errno::NOSPC | Errno::MFILE) {
-            self.note(LiveNews::TooFewWatches);
-        }
-    }
-
-    fn note(&mut self, news: LiveNews) {
-        if self.news.iter().all(|(known, _)| *known != news) {
-            self.news.push((news, false));
-        }
     }
 }

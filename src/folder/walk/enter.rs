@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::folder::WalkedFolder;
 use super::names::{Names, read_names};
 use super::{WalkOrder, failed, is_shortage};
-use crate::live::{Live, Moment};
+use crate::live::{At, Live, Moment, Stamps};
 use crate::lookups::{AT_ONCE, Lookups};
 use crate::{Control, Error, Result};
 use sys::fd::OwnedFd;
@@ -38,6 +38,8 @@ pub(super) enum Entered {
 pub(super) struct FolderNames {
     pub(super) names: Arc<Names>,
     pub(super) moment: Option<Moment>,
+    /// What is believed of the files in it.
+    pub(super) stamps: Option<Arc<Stamps>>,
 }
 
 /// Which folders are entered, and how their names are sorted.
@@ -129,7 +131,8 @@ fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
     {
         return Ok(Entered::OtherDevice);
     }
-    match names_of(&folder, rules.parent.map(|parent| (parent, name)), rules) {
+    let at = rules.parent.map_or(At::Anywhere, |parent| At::In(parent, name.as_bytes()));
+    match names_of(&folder, at, rules) {
         Ok(names) => Ok(Entered::Open(Arc::new(WalkedFolder::from(Arc::new(folder))), names)),
         Err(error) if is_shortage(&error) => Err(error),
         Err(Error::ListingFailed { .. }) => Ok(Entered::Unreadable),
@@ -138,24 +141,24 @@ fn enter_once(parent: &OwnedFd, name: &OsStr, rules: Rules) -> Result<Entered> {
 }
 
 /// The names in an open folder: those that are known, or else those that it has now, which are known from now on if it can be
-/// watched. `at`: what it is in, if that is watched, and its name there.
-pub(super) fn names_of(folder: &OwnedFd, at: Option<(Moment, &OsStr)>, rules: Rules) -> Result<FolderNames> {
+/// watched.
+pub(super) fn names_of(folder: &OwnedFd, at: At, rules: Rules) -> Result<FolderNames> {
     let Rules { order, control, live, .. } = rules;
     // The watch comes first: a name that comes after that is told.
-    let watched =
-        live.and_then(|live| live.watch(folder, at.map(|(parent, name)| (parent, name.as_bytes()))));
-    let Some((live, watched)) = live.zip(watched) else {
-        return Ok(FolderNames { names: Arc::new(read_names(folder, order, control)?), moment: None });
+    let Some((live, watched)) = live.and_then(|live| Some((live, live.watch(folder, at)?))) else {
+        let names = Arc::new(read_names(folder, order, control)?);
+        return Ok(FolderNames { names, ..FolderNames::default() });
     };
     let moment = Some(watched.moment);
     if let Some(known) = watched.kept {
-        return Ok(FolderNames { names: ordered(known, order), moment });
+        return Ok(FolderNames { names: ordered(known, order), moment, stamps: watched.stamps });
     }
     let names = Arc::new(read_names(folder, order, control)?);
+    let mut stamps = None;
     if names.are_enough() {
-        live.keep(watched.moment, ordered_by_name(&names, order));
+        stamps = live.keep(watched.moment, ordered_by_name(&names, order));
     }
-    Ok(FolderNames { names, moment })
+    Ok(FolderNames { names, moment, stamps })
 }
 
 /// Names that were kept, in the order of a walk.

@@ -136,6 +136,14 @@ impl Kept for Names {
     fn entries(&self) -> usize {
         self.entries.len()
     }
+
+    fn name(&self, number: usize) -> Option<&[u8]> {
+        self.entries.get(number).map(|entry| self.name(entry))
+    }
+
+    fn position(&self, name: &[u8]) -> Option<usize> {
+        self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).ok()
+    }
 }
 
 /// Reads the names in `folder`, without `.git` and our temporary files. In time: of a part, the first names in order are not known.

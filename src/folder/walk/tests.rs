@@ -5,6 +5,10 @@ use std::time::Duration;
 use sys::testing::symlink;
 
 use super::*;
+use crate::path::MAX_COMPONENTS;
+
+mod belief;
+mod live;
 
 fn control() -> Control {
     Control::new(Duration::from_secs(60))

@@ -96,6 +96,11 @@ fn engine(out: &mut Exposition, pages: &Pages) {
             "Entries of folders that are known without a look.",
             live.entries,
         );
+        let help = "Files with filters that are believed without a look, and those that are not, by why.";
+        out.family("file_editor_live_files", "gauge", help);
+        live.files.by_state().iter().for_each(|(state, files)| {
+            out.sample("file_editor_live_files", &[("state", state)], files);
+        });
     }
     let waits = [("this_server", counts.turns + METRICS.queue.counts()), ("other_process", counts.locks)];
     let help = "Waits of changes for a file that is being changed, by who changes it.";

@@ -155,6 +155,7 @@ async fn serve_with(
     ready(address, admin_address);
     let when_idle = async || {
         workspace.compact();
+        workspace.keep_known();
         server.executor.forget_old_replies();
         server.shared.service.forget_old_handles();
         block_pool::give_back();

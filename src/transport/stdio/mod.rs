@@ -112,7 +112,11 @@ fn serve_with(
         }
         io::Result::Ok(())
     };
-    let watched = stats.beside(until_the_end, async || workspace.compact());
+    let when_idle = async || {
+        workspace.compact();
+        workspace.keep_known();
+    };
+    let watched = stats.beside(until_the_end, when_idle);
     runtime.block_on(watched)?;
     stats.stopped();
     // Does not wait for a thread that hangs in a system call.

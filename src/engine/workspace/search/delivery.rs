@@ -16,6 +16,8 @@ pub(super) struct Batch {
     pub(super) counts: SearchCounts,
     /// Files that were read because no filter is known for them.
     pub(super) unknown: u64,
+    /// Files with filters that were looked at because they are not believed yet.
+    pub(super) unbelieved: u64,
     /// What the walk had left out when it gave these files.
     pub(super) left_out: LeftOut,
     pub(super) found: Vec<Found>,
@@ -70,6 +72,8 @@ pub(super) struct Delivery<'r> {
     pub(super) waiting_threads: usize,
     /// See [`Batch::unknown`].
     pub(super) unknown: u64,
+    /// See [`Batch::unbelieved`].
+    pub(super) unbelieved: u64,
     pub(super) done: Searched,
 }
 
@@ -94,6 +98,7 @@ impl<'r> Delivery<'r> {
             wants_more: true,
             waiting_threads: 0,
             unknown: 0,
+            unbelieved: 0,
             done,
         }
     }
@@ -123,8 +128,9 @@ impl<'r> Delivery<'r> {
     }
 
     fn hand_on(&mut self, batch: Batch) {
-        let Batch { counts, unknown, left_out, found, last, late_in, resumed, is_cut } = batch;
+        let Batch { counts, unknown, unbelieved, left_out, found, last, late_in, resumed, is_cut } = batch;
         self.unknown += unknown;
+        self.unbelieved += unbelieved;
         self.done.resumed = self.done.resumed.or(resumed);
         for Found { file, counts, left_out } in found {
             let hits = file.matches;

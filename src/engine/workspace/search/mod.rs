@@ -24,11 +24,12 @@ use ::text::encoding::{EncodingChoice, TextEncoding};
 use ::text::lines::LineIndex;
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
-use folder::{Control, FilePath, LeftOut, Result};
+use folder::{Control, FilePath, LeftOut, LiveFolders, Result};
 use search::Hit;
 use search::Pattern;
 
 mod analysis;
+mod believer;
 mod delivery;
 mod large;
 mod one_file;
@@ -285,11 +286,10 @@ impl Workspace {
             }
             Ok(workers)
         })?;
-        let (searched, unknown) = workers.finish()?;
-        // The next search in this folder need not read what cannot match.
-        if unknown > 0 {
-            self.warming.want(Warming::of(&options));
-        }
+        let (searched, mut worth) = workers.finish()?;
+        // The next search in this folder need not read or look at what cannot match.
+        worth.looks |= self.live().is_some_and(LiveFolders::wants_check);
+        self.warming.want(Warming::of(&options), worth);
         Ok(searched)
     }
 

@@ -11,7 +11,7 @@ use super::workers::{Scratch, Workers};
 use super::{FoundFile, HeldText, LastFile};
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
-use folder::{Error, Result};
+use folder::{Belief, Error, Result};
 use search::{Counted, Hit, LineMatcher, line_at, whole_lines};
 use sys::fs::Stat;
 use text::encoded_edit::MAX_DECODED;
@@ -36,13 +36,9 @@ impl Workers<'_> {
         let slot = self.slot(scratch)?;
         batch.late_in = Some(file.late());
         let stamp = FileStamp::of(&stat);
-        let known = match self.options.encoding {
-            // A file with a filter is UTF-8.
-            EncodingChoice::Is(Encoding::Utf8) | EncodingChoice::Auto => {
-                self.workspace.stretches(self.pattern, &stamp)
-            }
-            _ => None,
-        };
+        let known = if self.asks_filters() { self.workspace.stretches(self.pattern, &stamp) } else { None };
+        // The next search need not look at it.
+        batch.unbelieved += u64::from(known.is_some() && file.belief == Some(Belief::Unknown));
         if known.as_ref().is_some_and(Vec::is_empty) {
             batch.count_file(&file, &stamp);
             return Ok(());

@@ -11,8 +11,8 @@ use folder::fs::file_system::{self, FileSystem};
 use folder::fs::lost;
 use folder::fs::resolve::{self, LastLink, ResolvedPath};
 use folder::{
-    Control, EntryKind, Error, LeftOut, Lookups, Passed, Result, Walk, WalkOptions, WalkStep, WalkedFolder,
-    passed,
+    Belief, Control, EntryKind, EntryPlace, Error, LeftOut, Lookups, Passed, Result, Walk, WalkOptions,
+    WalkStep, WalkedFolder, passed,
 };
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
@@ -34,6 +34,8 @@ pub(super) struct Source<'s> {
     /// Entries that are not searched.
     pub(super) counts: SearchCounts,
     left_out: LeftOut,
+    /// Whether files come with what is needed to have them believed.
+    pub(super) gives_places: bool,
 }
 
 /// A folder in which a walk begins.
@@ -70,14 +72,29 @@ pub(super) struct Candidate {
     pub(super) is_resumed: bool,
     /// The entries between the file before and this one that are not searched, and all that was left out up to here.
     pub(super) passed: (SearchCounts, LeftOut),
+    /// What is believed of it without a look.
+    pub(super) belief: Option<Belief>,
+    /// Where to have it believed, if that is wanted.
+    pub(super) place: Option<EntryPlace>,
     /// A device, and the file system on it.
     system: Option<(u64, FileSystem)>,
 }
 
 impl Candidate {
     fn new(number: usize, path: Vec<u8>, base: usize, folder: Arc<WalkedFolder>) -> Candidate {
-        let (passed, system) = (Default::default(), None);
-        Candidate { number, path, base, start: 0, folder, is_resumed: false, passed, system }
+        let passed = Default::default();
+        Candidate {
+            number,
+            path,
+            base,
+            start: 0,
+            folder,
+            is_resumed: false,
+            passed,
+            belief: None,
+            place: None,
+            system: None,
+        }
     }
 
     /// The rest of the file from the byte at which an earlier search ended, if it ended in the file.
@@ -136,6 +153,7 @@ impl<'s> Source<'s> {
             roots: Vec::new(),
             counts: SearchCounts::default(),
             left_out: LeftOut::default(),
+            gives_places: false,
         };
         match options.path {
             _ if options.only.is_some() => source.start_at_only(),
@@ -244,7 +262,9 @@ impl<'s> Source<'s> {
                 continue;
             };
             let WalkStep::Entry(entry) = step else { continue };
-            if let Some(candidate) = current.take(entry.kind, self.options.wants, &mut self.counts) {
+            if let Some(candidate) =
+                current.take(entry.kind, self.options.wants, &mut self.counts, self.gives_places)
+            {
                 let passed = (std::mem::take(&mut self.counts), self.left_out());
                 return Ok(Some(Candidate { passed, ..candidate }));
             }
@@ -311,6 +331,7 @@ impl Current<'_> {
         kind: EntryKind,
         wants: &(dyn Fn(&Path, &Path, bool) -> bool + Sync),
         counts: &mut SearchCounts,
+        gives_places: bool,
     ) -> Option<Candidate> {
         let is_folder = kind == EntryKind::Folder;
         let mut begin = None;
@@ -341,7 +362,9 @@ impl Current<'_> {
                 let folder = self.walk.folder()?;
                 let system = Some((self.device, self.system));
                 let candidate = Candidate::new(self.number, self.walk.path().to_vec(), self.base, folder);
-                return Some(Candidate { system, ..candidate.begun_at(begin) });
+                let belief = self.walk.belief();
+                let place = if gives_places { self.walk.place() } else { None };
+                return Some(Candidate { system, belief, place, ..candidate.begun_at(begin) });
             }
         }
         None

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::SearchOptions;
+use super::believer::Believer;
 use super::slots::lowest_priority;
 use super::source::{Candidate, Source};
 use super::text::{Beginning, Opened, OpenedText};
@@ -19,7 +20,7 @@ use crate::workspace::Workspace;
 use crate::workspace::read::Cacheable;
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
-use folder::{Control, FilePath, Result};
+use folder::{Belief, Control, FilePath, LiveFolders, Result};
 use search::Pattern;
 use search::{FileFilter, FilterBuilder};
 use sys::ffi::OsStrExt;
@@ -55,13 +56,34 @@ pub(super) struct Warming {
     path: Option<FilePath>,
     skip_ignored: bool,
     skip_hidden: bool,
+    what: Wish,
+}
+
+/// What is to be done with the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// They get filters, and are believed.
+    Filters,
+    /// Those that have filters are believed.
+    Belief,
+    /// Those that are believed are looked at again.
+    Check,
 }
 
 impl Warming {
     pub(super) fn of(options: &SearchOptions) -> Warming {
         let SearchOptions { path, skip_ignored, skip_hidden, .. } = *options;
-        Warming { path: path.cloned(), skip_ignored, skip_hidden }
+        Warming { path: path.cloned(), skip_ignored, skip_hidden, what: Wish::Filters }
     }
+}
+
+/// What a warm-up would save the next search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worth {
+    /// Reading files, because they have filters then.
+    pub(super) filters: bool,
+    /// Looking at files that have filters, because they are believed then.
+    pub(super) looks: bool,
 }
 
 /// What is wanted, and whether a thread is at it.
@@ -77,12 +99,20 @@ struct State {
 }
 
 impl WarmUp {
-    /// Asks for a warm-up. Only the last wish counts.
-    pub(super) fn want(&self, warming: Warming) {
+    /// Asks for a warm-up, if it is worth anything. Only the last wish counts.
+    pub(super) fn want(&self, warming: Warming, worth: Worth) {
         let mut state = self.state();
-        if state.is_full_until.is_none_or(|until| until < Instant::now()) {
-            state.wanted = Some(warming);
+        let has_room = state.is_full_until.is_none_or(|until| until < Instant::now());
+        if worth.looks || worth.filters && has_room {
+            let what = if has_room { Wish::Filters } else { Wish::Belief };
+            state.wanted = Some(Warming { what, ..warming });
         }
+    }
+
+    /// Asks for a look at what is known, unless more is wanted.
+    fn want_check(&self) {
+        let check = Warming { path: None, skip_ignored: true, skip_hidden: true, what: Wish::Check };
+        self.state().wanted.get_or_insert(check);
     }
 
     /// Records that there is no room for more.
@@ -147,7 +177,16 @@ impl Workspace {
 
     /// Asks for the filters of all files.
     pub fn want_warm_up(&self) {
-        self.warming.want(Warming { path: None, skip_ignored: true, skip_hidden: true });
+        let all = Warming { path: None, skip_ignored: true, skip_hidden: true, what: Wish::Filters };
+        self.warming.want(all, Worth { filters: true, looks: false });
+    }
+
+    /// Has what is known without a look looked at again, if that is due: call it now and then, so that it stays known.
+    pub fn keep_known(self: &Arc<Self>) {
+        if self.live().is_some_and(LiveFolders::wants_check) {
+            self.warming.want_check();
+            self.start_warm_up();
+        }
     }
 
     /// Starts what was asked for on a thread, unless one is at work.
@@ -183,19 +222,37 @@ impl Workspace {
             after: None,
             keep: 0,
         };
+        let check = || self.live().map(|live| live.check(|| control.check().is_ok()));
+        check();
+        if warming.what == Wish::Check {
+            return Ok(());
+        }
         let mut source = Source::new(self, options, &control)?;
+        source.gives_places = true;
+        let mut believer = Believer::new(self.live());
         let (mut builder, mut buffer, mut made) = (FilterBuilder::default(), Vec::new(), 0);
         let mut stored = self.filter_store.as_ref().map(|store| {
             store.refresh(&control);
             (store, Writer::new(store, &self.locks, &control))
         });
         let largest = self.options.max_bytes.max(self.options.filter_bytes as u64 * LARGEST);
-        while let Some(file) = source.next()? {
+        while let Some(mut file) = source.next()? {
+            // To the state of a file that is believed belongs a filter, as long as there is room for it.
+            if let Some(Belief::Stamp(stamp)) = file.belief
+                && self.filters.has(&stamp)
+                && stored.as_ref().is_none_or(|(store, _)| store.has(&stamp))
+            {
+                continue;
+            }
             let Ok(Some(stat)) = file.stat() else { continue };
             let stamp = FileStamp::of(&stat);
             let known = self.filters.get(&stamp);
             let is_done = stored.as_ref().map_or(known.is_some(), |(store, _)| store.has(&stamp));
-            if is_done || !(WORTH_FILTER as u64..=largest).contains(&stamp.len) {
+            if is_done {
+                believer.look(&mut file, stat);
+                continue;
+            }
+            if warming.what != Wish::Filters || !(WORTH_FILTER as u64..=largest).contains(&stamp.len) {
                 continue;
             }
             let known = known.map(|filter| (stamp, filter));
@@ -205,6 +262,9 @@ impl Workspace {
             };
             let Some((stamp, filter)) = kept else { continue };
             made += filter.bytes();
+            if stamp == FileStamp::of(&stat) {
+                believer.look(&mut file, stat);
+            }
             let has_room = stored.as_mut().is_some_and(|(_, writer)| {
                 writer.add(&stamp, &self.path_of(&file), &filter);
                 !writer.is_full()
@@ -215,6 +275,10 @@ impl Workspace {
                 break;
             }
         }
+        believer.end();
+        // It may have come to folders that were not watched.
+        check();
+        self.tell_known();
         Ok(())
     }
 

@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use super::delivery::{Batch, Delivery};
 use super::large::{LargeHits, LargeText};
 use super::slots::Slot;
-use super::source::Source;
+use super::source::{Candidate, Source};
+use super::warm::Worth;
 use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::workspace::Workspace;
-use folder::{AT_ONCE, Control, Error, Lookups, Result};
+use folder::fs::version::FileStamp;
+use folder::{AT_ONCE, Belief, Control, Error, Lookups, Result};
 use search::LineMatcher;
 use search::Pattern;
+use text::encoding::{Encoding, EncodingChoice};
 
 /// Shares of the time that a search leaves, to count what it did not search and for the answer; and that the counting leaves.
 pub(super) const SEARCH_LEAVES: u32 = 2;
@@ -222,7 +225,8 @@ impl<'s> Workers<'s> {
                 assigned.files.push_front(file);
                 return Some(assigned);
             }
-            let stat = scratch.look(|_| file.stat());
+            let known = self.excluded(&file);
+            let stat = if known.is_some() { Ok(None) } else { scratch.look(|_| file.stat()) };
             if scratch.alone && matches!(stat, Ok(Some(stat)) if stat.st_size >= LARGE) {
                 assigned.files.push_front(file);
                 return Some(assigned);
@@ -233,10 +237,16 @@ impl<'s> Workers<'s> {
             batch.counts.add(&file.passed.0);
             batch.counts.handled += 1;
             batch.left_out = file.passed.1;
-            let searched = self.control.check().and_then(|()| match stat {
-                Ok(Some(stat)) => scratch.look(|scratch| self.search_file(file, stat, batch, scratch)),
-                Ok(None) => Ok(()),
-                Err(_) => {
+            let searched = self.control.check().and_then(|()| match (known, stat) {
+                (Some(stamp), _) => {
+                    batch.count_file(&file, &stamp);
+                    Ok(())
+                }
+                (None, Ok(Some(stat))) => {
+                    scratch.look(|scratch| self.search_file(file, stat, batch, scratch))
+                }
+                (None, Ok(None)) => Ok(()),
+                (None, Err(_)) => {
                     batch.counts.unreadable += 1;
                     Ok(())
                 }
@@ -255,6 +265,19 @@ impl<'s> Workers<'s> {
         }
         self.end_batch(assigned.number, assigned.batch);
         None
+    }
+
+    /// The stamp of a file that is believed and cannot match: it need not be looked at.
+    fn excluded(&self, file: &Candidate) -> Option<FileStamp> {
+        let Some(Belief::Stamp(stamp)) = file.belief else { return None };
+        let is_known = self.asks_filters()
+            && self.workspace.stretches(self.pattern, &stamp).is_some_and(|stretches| stretches.is_empty());
+        is_known.then_some(stamp)
+    }
+
+    /// Whether what is known of UTF-8 counts: a file with a filter is such.
+    pub(super) fn asks_filters(&self) -> bool {
+        matches!(self.options.encoding, EncodingChoice::Is(Encoding::Utf8) | EncodingChoice::Auto)
     }
 
     /// Ends the search in the middle of a batch. What was found before in the batch counts.
@@ -307,13 +330,13 @@ impl<'s> Workers<'s> {
         }
     }
 
-    /// The result, once no thread is at work, and how many files were read because no filter is known for them.
-    pub(super) fn finish(self) -> Result<(Searched, u64)> {
+    /// The result, once no thread is at work, and what a warm-up would save the next search.
+    pub(super) fn finish(self) -> Result<(Searched, Worth)> {
         let mut work = self.work.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = work.error {
             return Err(error);
         }
-        let Delivery { mut done, unknown, .. } =
+        let Delivery { mut done, unknown, unbelieved, .. } =
             self.delivery.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.stop = work.stop;
         if done.stop.is_none() {
@@ -330,7 +353,7 @@ impl<'s> Workers<'s> {
         if done.counts.unreadable > 0 {
             work.source.check_answers()?;
         }
-        Ok((done, unknown))
+        Ok((done, Worth { filters: unknown > 0, looks: unbelieved > 0 }))
     }
 
     fn work(&self) -> MutexGuard<'_, Work<'s>> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::*;
+use super::super::*;
 use sys::testing::{PermissionsExt, open_folder, symlink};
 
 /// What a walk met: paths, kinds, sizes and levels, and what it left out.
