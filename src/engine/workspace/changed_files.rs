@@ -1,9 +1,10 @@
 //! What changes of the journal have made of each file, all of them together (contract 20).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::trail::{At, Gone, Trail};
 use super::{Place, Workspace};
 use crate::change_log::ChangeNumber;
 use folder::{Control, Error, FilePath, Result};
@@ -52,18 +53,16 @@ impl Workspace {
         within: Option<&FilePath>,
         control: &Control,
     ) -> Result<Vec<ChangedFile>> {
-        let mut tracks = BTreeMap::<Place, Track>::new();
-        let mut gone = Vec::new();
-        for (number, change) in changes {
-            control.check()?;
-            self.follow(*number, change, &mut tracks, &mut gone);
-        }
         let is_wanted = |(place, track): &(Place, Track)| {
             (track.was.is_some() || !track.is_deleted)
                 && !self.folders.excludes().hides(&place.1, false)
                 && (is_within(within, place) || track.was.as_ref().is_some_and(|was| is_within(within, was)))
         };
-        let all = tracks.into_iter().chain(gone).filter(is_wanted);
+        let all = self.tracks(changes, control)?.into_iter().map(|(end, track)| match end {
+            Ok(place) => (place, track),
+            Err(gone) => (gone.place, Track { is_deleted: true, ..track }),
+        });
+        let all = all.filter(is_wanted);
         let mut left = MOST_COMPARED;
         let mut files: Vec<ChangedFile> = all
             .map(|(place, track)| self.changed_file(place, track, &mut left, control))
@@ -72,55 +71,64 @@ impl Workspace {
         Ok(files)
     }
 
-    fn follow(
+    /// What has become of each entry, by where it is behind all changes, or how it went.
+    fn tracks(
         &self,
-        number: ChangeNumber,
-        change: &Change,
-        tracks: &mut BTreeMap<Place, Track>,
-        gone: &mut Vec<(Place, Track)>,
-    ) {
-        let place = |place: &journal::Place| self.served_place(change, place);
-        for file in &change.files {
-            let Some(at) = place(&file.from) else { continue };
-            let known = Track { was: Some(at.clone()), ..Track::default() };
-            let track = tracks.entry(at).or_insert(known);
-            track.note(number);
-            track.files.push(file.clone());
-        }
-        for step in &change.steps {
-            match step {
-                Step::Folder { .. } => {}
-                Step::New { at, .. } | Step::Link { at, .. } => {
-                    let made = if let Step::New { after, .. } = step { Some(*after) } else { None };
-                    let Some(at) = place(at) else { continue };
+        changes: &[(ChangeNumber, Change)],
+        control: &Control,
+    ) -> Result<BTreeMap<Result<Place, Gone>, Track>> {
+        let trail = Trail::of(self, changes);
+        let mut tracks = BTreeMap::<Result<Place, Gone>, Track>::new();
+        let mut gone = HashMap::<Place, Gone>::new();
+        for (index, (number, change)) in changes.iter().enumerate() {
+            control.check()?;
+            let place = |place: &journal::Place| self.served_place(change, place);
+            for (element, file) in change.files.iter().enumerate() {
+                let Some(from) = place(&file.from) else { continue };
+                let end = trail.now(from.clone(), (index, element)).place;
+                gone.extend(end.clone().err().map(|gone| (gone.place.clone(), gone)));
+                let track = tracks.entry(end).or_insert_with(|| Track::of(from));
+                track.note(*number);
+                track.files.push(file.clone());
+            }
+            for (step, element) in change.steps.iter().zip(change.files.len()..) {
+                let Some((at, end)) = self.end(&trail, change, step, (index, element)) else { continue };
+                let first = match step {
+                    Step::New { .. } | Step::Link { .. } if tracks.contains_key(&end) => Track::default(),
                     // What was deleted at this place before has come back.
-                    let was =
-                        gone.iter().rposition(|(known, _)| *known == at).map(|known| gone.remove(known).1);
-                    let mut track = was.unwrap_or_default();
-                    (track.is_deleted, track.made) = (false, made);
-                    track.note(number);
-                    tracks.insert(at, track);
-                }
-                Step::Moved { from, to, .. } => {
-                    let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
-                    let known = Track { was: Some(from.clone()), ..Track::default() };
-                    tracks.entry(from.clone()).or_insert(known).note(number);
-                    for (old, track) in below(tracks, &from) {
-                        let rest = old.1.strip_prefix(&from.1).unwrap_or(Path::new(""));
-                        let new = if rest == Path::new("") { to.1.clone() } else { to.1.join(rest) };
-                        tracks.insert((to.0, new), track);
+                    Step::New { .. } | Step::Link { .. } => {
+                        gone.remove(&at).and_then(|gone| tracks.remove(&Err(gone))).unwrap_or_default()
                     }
+                    _ => Track::of(at),
+                };
+                gone.extend(end.clone().err().map(|gone| (gone.place.clone(), gone)));
+                let track = tracks.entry(end).or_insert(first);
+                if let Step::New { after, .. } = step {
+                    track.made = Some(*after);
                 }
-                Step::Deleted { at, .. } => {
-                    let Some(at) = place(at) else { continue };
-                    let known = Track { was: Some(at.clone()), ..Track::default() };
-                    tracks.entry(at.clone()).or_insert(known).note(number);
-                    for (old, track) in below(tracks, &at) {
-                        gone.push((old, Track { is_deleted: true, ..track }));
-                    }
-                }
+                track.note(*number);
             }
         }
+        Ok(tracks)
+    }
+
+    /// The place that a step names first, and where its entry is behind all changes, or how it went. `None`: it is a folder that is new,
+    /// or not served.
+    fn end(
+        &self,
+        trail: &Trail,
+        change: &Change,
+        step: &Step,
+        (index, element): At,
+    ) -> Option<(Place, Result<Place, Gone>)> {
+        let at = self.served_place(change, step.place())?;
+        let now = match step {
+            Step::Folder { .. } => return None,
+            Step::New { .. } | Step::Link { .. } => trail.now(at.clone(), (index, element + 1)),
+            Step::Moved { to, .. } => trail.now(self.served_place(change, to)?, (index, element + 1)),
+            Step::Deleted { .. } => trail.now(at.clone(), (index, element)),
+        };
+        Some((at, now.place))
     }
 
     /// The place in the served folders, also in one that is below or above the folder in which it was changed. `None`: it is in none,
@@ -187,20 +195,16 @@ pub(super) fn is_within(within: Option<&FilePath>, place: &Place) -> bool {
 }
 
 impl Track {
+    /// That of an entry that was at this place before.
+    fn of(was: Place) -> Track {
+        Track { was: Some(was), ..Track::default() }
+    }
+
     fn note(&mut self, number: ChangeNumber) {
         if self.changes.last() != Some(&number) {
             self.changes.push(number);
         }
     }
-}
-
-/// Takes the tracks at a place and below it.
-fn below(tracks: &mut BTreeMap<Place, Track>, place: &Place) -> Vec<(Place, Track)> {
-    // Paths are ordered by their components: what is below a folder follows it.
-    let is_below = |known: &&Place| known.0 == place.0 && known.1.starts_with(&place.1);
-    let from_there = tracks.range(place..).map(|(known, _)| known);
-    let places: Vec<Place> = from_there.take_while(is_below).cloned().collect();
-    places.into_iter().filter_map(|place| tracks.remove_entry(&place)).collect()
 }
 
 /// The content before these changes. `None`: what others have changed since cannot be told from it.

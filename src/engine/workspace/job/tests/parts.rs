@@ -125,3 +125,21 @@ fn a_link_that_another_program_replaced_by_a_file_stays() {
     assert!(told.contains("so that it stays"), "{told}");
     assert_eq!(text(&dirs, "copy/l").as_deref(), Some("theirs\n"));
 }
+
+#[test]
+fn a_file_that_came_back_into_a_folder_that_was_moved_is_told_as_one_file() {
+    let dirs = Dirs::new(&start());
+    let workspace = dirs.open();
+    let edited = recorded(change(&workspace, &[Op::Append("d/x", "more\n")]).unwrap());
+    let deleted = recorded(change(&workspace, &[Op::Delete("d/x", false)]).unwrap());
+    change(&workspace, &[Op::Move("d", "n")]).unwrap();
+    let back = recorded(undo(&workspace, deleted).unwrap());
+    let log = workspace.change_log().unwrap();
+    let changes = log.since(|_, _| true).unwrap();
+    let files = workspace.changed_files(&changes, None, &control()).unwrap();
+    let file = files.iter().find(|file| file.path == "n/x").unwrap();
+    assert_eq!((file.was.as_deref(), file.is_deleted), (Some("d/x"), false));
+    assert_eq!(file.changes, [edited, deleted, back]);
+    assert_eq!(file.contents, Some((b"X\n".to_vec(), b"X\nmore\n".to_vec())));
+    assert!(files.iter().all(|file| !file.is_deleted), "{files:?}");
+}
