@@ -55,6 +55,9 @@ impl Flusher {
 
 fn run(orders: &Receiver<Order>) {
     while let Ok((file, flushed)) = orders.recv_timeout(IDLE) {
-        let _ = flushed.send(file.sync_data());
+        let done = file.sync_data();
+        // With its lock, before the caller goes on.
+        drop(file);
+        let _ = flushed.send(done);
     }
 }
