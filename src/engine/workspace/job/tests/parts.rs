@@ -143,3 +143,17 @@ fn a_file_that_came_back_into_a_folder_that_was_moved_is_told_as_one_file() {
     assert_eq!(file.contents, Some((b"X\n".to_vec(), b"X\nmore\n".to_vec())));
     assert!(files.iter().all(|file| !file.is_deleted), "{files:?}");
 }
+
+#[test]
+fn one_undo_at_a_time_reads_what_is_done_and_writes_it_down() {
+    let dirs = Dirs::new(&start());
+    let (workspace, other) = (dirs.open(), dirs.open());
+    let first = recorded(change(&workspace, &[Op::Delete("a", false)]).unwrap());
+    let turn = other.change_log().unwrap().hold_undos(&control()).unwrap();
+    let no_time = Control::new(Duration::ZERO);
+    let refused = workspace.undo(first, None, JobOptions::default(), &no_time, described);
+    assert!(matches!(refused, Err(JobError::Failed(Error::TimedOut))), "{refused:?}");
+    drop(turn);
+    undo(&workspace, first).unwrap();
+    assert_eq!(dirs.tree(), start());
+}
