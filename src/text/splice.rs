@@ -64,6 +64,8 @@ pub struct EditPlan<'t> {
     changes: Packed,
     kinds: Vec<SpliceKind>,
     count: usize,
+    /// See [`EditPlan::places`].
+    places: usize,
     /// The end of the last change in the old text.
     end: usize,
     removed: usize,
@@ -172,6 +174,7 @@ impl<'t> EditPlan<'t> {
             }
         }
         self.count += 1;
+        self.places += 1;
         self.end = at.end;
         self.removed += gone.len();
         self.added += put_in.len();
@@ -186,6 +189,18 @@ impl<'t> EditPlan<'t> {
     /// Number of changes.
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// Number of places that were to be changed. It is not that of the changes: places that touch can be one change, and the lines of
+    /// a place several.
+    pub fn places(&self) -> usize {
+        self.places
+    }
+
+    /// The same plan, made for so many places. One that changes nothing has none.
+    pub fn for_places(mut self, places: usize) -> EditPlan<'t> {
+        self.places = if self.count == 0 { 0 } else { places };
+        self
     }
 
     /// Whether the result equals the old text. Stops at the first difference.

@@ -77,7 +77,7 @@ fn an_edit_applies_to_the_result_of_those_before_it_also_of_a_moved_file() {
             { "path": "src/lib/b.py", "delete": true },
         ]),
     );
-    assert!(text.starts_with("Changed 3 places in 2 files, 2 moved, 1 deleted\n"), "{text}");
+    assert!(text.starts_with("Changed 5 places in 2 files, 2 moved, 1 deleted\n"), "{text}");
     assert_eq!(
         folder.text("src/a.py"),
         PYTHON.replace("return 1", "return 9").replace("return 2", "return 20")

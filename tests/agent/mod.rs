@@ -10,9 +10,11 @@ mod files; // the tree, and paths
 mod grep; // lines that match
 mod many_files; // jobs over more files than may be open
 mod patch; // a patch in place of edits
+mod places; // how many places changed
 mod read; // texts, and lines of them
 mod recorded; // changes of the other sets, with a journal
 mod replace; // what a pattern matches, in all files
+mod replace_encodings; // the same in files of unsure encoding
 mod replace_model; // the same against crate regex
 mod retry; // only the edits that did not fit are sent again
 #[cfg(feature = "toolkit")]

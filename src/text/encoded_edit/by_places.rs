@@ -3,10 +3,15 @@
 //! Pure. A place is replaced by new text and by parts of itself. Only new text is encoded: the bytes of those parts stay as they are,
 //! also where they are no character, and so do all bytes that are in no place.
 
+mod apart;
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use self::apart::End;
 use super::decoded::{Before, DecodedText, OfFile, Place, inside_character};
 use super::doubt::Doubt;
 use super::encoded::{EncodedText, lacking_in_part};
@@ -97,10 +102,10 @@ impl<'o> SearchedText<'o> {
 
     /// To replace places of it.
     pub fn replacing(&self) -> Replacing<'_> {
-        let (place, changes, texts, numbers) = Default::default();
+        let (place, changes, texts, numbers, end) = Default::default();
         let breaks = Breaks::new(self.bytes());
         let has_breaks = memchr::memchr2(b'\n', b'\r', self.bytes()).is_some();
-        Replacing { text: self, place, changes, texts, numbers, breaks, has_breaks, held: 0 }
+        Replacing { text: self, place, changes, texts, numbers, breaks, has_breaks, end, held: 0 }
     }
 }
 
@@ -126,6 +131,7 @@ pub struct Replacing<'s> {
     numbers: HashMap<Vec<u8>, usize>,
     breaks: Breaks<'s>,
     has_breaks: bool,
+    end: End,
     /// Bytes of memory.
     held: usize,
 }
@@ -144,6 +150,8 @@ impl Replacing<'_> {
             return Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() });
         }
         self.give_breaks(&at, &mut parts);
+        self.end_place(Some(at.start))?;
+        self.end.begin(self.text.bytes(), at.clone(), &mut parts);
         let OfFile { bytes, first } = self.of_file(at)?;
         let new = self.new_bytes(first, &parts)?;
         let text = self.number(new);
@@ -153,7 +161,8 @@ impl Replacing<'_> {
     }
 
     /// What all of them change in the bytes of the file, and the memory that is held for that.
-    pub fn finish(self, memory: &Budget) -> Result<(EditPlan<'static>, Share)> {
+    pub fn finish(mut self, memory: &Budget) -> Result<(EditPlan<'static>, Share)> {
+        self.end_place(None)?;
         let Replacing { text, changes, texts, held, .. } = self;
         let mut share = memory.share();
         if !share.grow(held) {
@@ -167,6 +176,21 @@ impl Replacing<'_> {
         let plan = EditPlan::of_parts(changes, texts, old).ok_or_else(inside_character)?;
         text.doubt.check(old, &plan)?;
         Ok((plan.into_encoding(text.of.encoding), share))
+    }
+
+    /// Puts a break between what the last place left at its end and the byte behind it, if these would become one. `next` is where the
+    /// next place begins: if it touches, it is made together with the last one.
+    fn end_place(&mut self, next: Option<usize>) -> Result<()> {
+        if !self.end.needs_break(self.text.bytes(), next) {
+            return Ok(());
+        }
+        let Some((mut change, before)) = self.changes.pop() else { return Ok(()) };
+        let mut new = self.texts[change.text].clone();
+        new.extend(self.new_bytes(Place::default(), &[NewPart::Text("\n".into())])?);
+        change.text = self.number(new);
+        change.part = 0..self.texts[change.text].len();
+        self.changes.push((change, before));
+        Ok(())
     }
 
     fn of_file(&mut self, at: Range<usize>) -> Result<OfFile> {
@@ -256,95 +280,5 @@ impl std::fmt::Debug for SearchedText<'_> {
 impl std::fmt::Debug for Replacing<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.debug_struct("Replacing").field("places", &self.changes.len()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Unstopped;
-
-    fn text(encoding: Encoding) -> TextEncoding {
-        TextEncoding { encoding, source: EncodingSource::Given, has_mark: false }
-    }
-
-    /// Replaces each `old` of the text by the parts.
-    fn replaced(
-        of: TextEncoding,
-        bytes: &[u8],
-        old: &str,
-        parts: impl Fn(usize) -> Vec<NewPart<'static>>,
-    ) -> Result<Vec<u8>> {
-        let memory = Budget::new(usize::MAX);
-        let searched = SearchedText::new(of, ("a", bytes), true, &memory, &Unstopped)?;
-        let places: Vec<usize> = memchr::memmem::find_iter(searched.bytes(), old).collect();
-        let mut replacing = searched.replacing();
-        for at in places {
-            replacing.add(at..at + old.len(), parts(at))?;
-        }
-        let (plan, _) = replacing.finish(&memory)?;
-        let mut out = Vec::new();
-        plan.write_to(bytes, &mut out).expect("a vector takes all");
-        Ok(out)
-    }
-
-    fn new(text: &'static str) -> impl Fn(usize) -> Vec<NewPart<'static>> {
-        move |_| vec![NewPart::Text(text.into())]
-    }
-
-    #[test]
-    fn bytes_that_are_in_no_place_stay_also_those_that_are_no_character() {
-        let out = replaced(text(Encoding::Utf8), b"\xFF a\xC3\n a\xE4", "a", new("b")).unwrap();
-        assert_eq!(out, b"\xFF b\xC3\n b\xE4");
-        let gbk = |text: &str| {
-            let mut out = Vec::new();
-            Encoding::Gbk.encode(text, &mut out).unwrap();
-            out
-        };
-        let old = [&gbk("中文 foo 中")[..], b"\xFF\nfoo\n"].concat();
-        let out = replaced(text(Encoding::Gbk), &old, "foo", new("文")).unwrap();
-        assert_eq!(out, [&gbk("中文 文 中")[..], b"\xFF\n", &gbk("文\n")].concat());
-    }
-
-    #[test]
-    fn parts_of_a_place_keep_their_bytes() {
-        let turned = |lens: [usize; 3]| {
-            move |at: usize| {
-                let [first, second, third] = lens;
-                let (second, third) =
-                    (at + first..at + first + second, at + first + second..at + first + second + third);
-                vec![NewPart::Kept(third), NewPart::Kept(second), NewPart::Kept(at..at + first)]
-            }
-        };
-        let out = replaced(text(Encoding::Utf8), b"x a\xFFb y\n", "a\u{fffd}b", turned([1, 3, 1])).unwrap();
-        assert_eq!(out, b"x b\xFFa y\n");
-        let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-        let out = replaced(text(Encoding::Utf16Le), &utf_16("x aé😀 y"), "aé😀", turned([1, 2, 4])).unwrap();
-        assert_eq!(out, utf_16("x 😀éa y"));
-    }
-
-    #[test]
-    fn a_character_that_the_encoding_lacks_is_refused() {
-        let error = replaced(text(Encoding::Windows1252), b"a", "a", new("中")).unwrap_err();
-        assert!(
-            matches!(error, Error::Unencodable { encoding: Encoding::Windows1252, lacking, .. } if lacking.character == '中')
-        );
-    }
-
-    #[test]
-    fn a_break_in_new_text_has_the_kind_of_its_line() {
-        let utf_8 = text(Encoding::Utf8);
-        assert_eq!(replaced(utf_8, b"a\r\nb", "a", new("x\ny")).unwrap(), b"x\r\ny\r\nb");
-        assert_eq!(replaced(utf_8, b"a\r\na\na", "a", new("x\ny")).unwrap(), b"x\r\ny\r\nx\ny\nx\ny");
-        assert_eq!(replaced(utf_8, b"a", "a", new("x\r\ny")).unwrap(), b"x\r\ny");
-        assert_eq!(replaced(utf_8, b"a\rb", "a", new("x\n")).unwrap(), b"x\r\rb");
-    }
-
-    #[test]
-    fn an_unsure_guess_is_enough_only_for_ascii() {
-        let memory = Budget::new(usize::MAX);
-        let guess = TextEncoding { source: EncodingSource::WeakGuess, ..text(Encoding::Windows1252) };
-        let new = |is_ascii| SearchedText::new(guess, ("a", b"caf\xe9 a"), is_ascii, &memory, &Unstopped);
-        assert!(new(true).is_ok() && matches!(new(false), Err(Error::OtherEncoding { .. })));
     }
 }

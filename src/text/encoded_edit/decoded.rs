@@ -90,7 +90,8 @@ impl<'o> DecodedText<'o> {
         }
         self.joins_nothing(&changes, &texts)?;
         let changes = changes.into_iter().map(|(change, _)| change);
-        EditPlan::of_parts(changes, texts, self.of.old).ok_or_else(inside_character)
+        let encoded = EditPlan::of_parts(changes, texts, self.of.old).ok_or_else(inside_character)?;
+        Ok(encoded.for_places(plan.places()))
     }
 
     /// The same change, made longer until it begins and ends at characters of the text.

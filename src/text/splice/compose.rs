@@ -24,6 +24,7 @@ impl EditPlan<'_> {
         }
         composed.keep(old.len()..old.len());
         let plan = EditPlan::new(composed.splices, old).unwrap_or_default();
+        let plan = plan.for_places(self.places + next.places);
         EditPlan { is_other_encoding: next.is_other_encoding, ..plan }
     }
 }

@@ -163,6 +163,12 @@ impl TextEdits {
         self.edits.first().is_some_and(|first| first.old_text.is_empty())
     }
 
+    /// Number of places that get another text.
+    fn changed_places(&self, applied: &[Applied]) -> usize {
+        let applied = self.edits.iter().zip(applied).filter(|(edit, _)| edit.old_text != edit.new_text);
+        applied.map(|(_, applied)| applied.replaced as usize).sum()
+    }
+
     /// The new texts for a text with these line breaks: if there is only one kind, converted to it.
     fn new_texts(&self, kinds: BreakKinds) -> Vec<&[u8]> {
         let given = self.edits.iter().map(|edit| edit.new_text.as_bytes());
@@ -234,7 +240,9 @@ pub fn plan<'t>(
     } else {
         EditPlan::of_parts(changes, texts.iter().copied(), old)
     };
-    let Some(plan) = plan else { return Ok(None) };
+    let Some(plan) = plan.map(|plan| plan.for_places(edits.changed_places(&applied))) else {
+        return Ok(None);
+    };
     fits(plan.len_after(old.len()))?;
     // The file may be small beside a new text.
     let held = memory.hold(plan.memory()).and_then(|()| memory.expect(plan.memory() + plan.owned_texts()));

@@ -36,24 +36,26 @@ pub fn plan<'e>(
             if edits.edits.edits().len() == 1 {
                 // No text is copied, however long it is.
                 let splice = edits.one(0, (old, None), index, limits, Error::Unmatched(unmatched))?;
-                return Ok(match is_stored {
+                let plan = match is_stored {
                     true => EditPlan::new(vec![splice], old),
                     false => EditPlan::new(changed_lines(old, splice.at, &splice.text), old),
-                });
+                };
+                return Ok(plan.map(|plan| plan.for_places(1)));
             }
             // The edits are applied to a copy. What is between them would be encoded anew, perhaps as other bytes.
             if !is_stored || old.len() as u64 > limits.max_bytes {
                 return Err(Error::Unmatched(unmatched));
             }
-            let Some(new) = edits.one_by_one(old, &unmatched, limits, stop)? else { return Ok(None) };
-            Ok(EditPlan::new(vec![whole_difference(old, new)], old))
+            let planned = edits.one_by_one(old, &unmatched, limits, stop)?;
+            let Some((new, places)) = planned else { return Ok(None) };
+            Ok(EditPlan::new(vec![whole_difference(old, new)], old).map(|plan| plan.for_places(places)))
         }
         planned => Ok(planned?.map(|planned| planned.plan)),
     }
 }
 
 impl TolerantEdits<'_> {
-    /// The new text, with each edit applied alone. `first`: the first edit that is not found exactly. `None` if the bytes are no text any
+    /// The new text, with each edit applied alone, and how many places changed. `first`: the first edit that is not found exactly. `None` if the bytes are no text any
     /// more.
     fn one_by_one(
         &self,
@@ -61,7 +63,7 @@ impl TolerantEdits<'_> {
         first: &Unmatched,
         limits: TextLimits,
         stop: &dyn Stop,
-    ) -> Result<Option<Vec<u8>>> {
+    ) -> Result<Option<(Vec<u8>, usize)>> {
         let (mut text, mut done) = (old.to_vec(), EditPlan::default());
         let edits = self.edits.edits();
         for (number, edit) in edits.iter().enumerate() {
@@ -99,7 +101,7 @@ impl TolerantEdits<'_> {
             done = done.then(&plan, old);
             text = new;
         }
-        Ok(Some(text))
+        Ok(Some((text, done.places())))
     }
 
     /// The change of one edit that is not found exactly. `edited`: what edits before it have made of the file. `error` is the error if
@@ -123,7 +125,7 @@ impl TolerantEdits<'_> {
         let kinds = index.break_kinds();
         match tolerant(text, &edit.old_text, &edit.new_text, kinds, most) {
             Tolerant::None => Err(error),
-            Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long".into()),
+            Tolerant::TooLong => refuse("with the indentation of its place, the new text is too long; give the exact text of the place, or less at once".into()),
             Tolerant::Several { lines, total } => {
                 // Places that edits before have made are told as the edits leave the text.
                 let in_file = |line: &usize| {

@@ -71,7 +71,7 @@ impl Told {
                 }
             }
             JobChange::Content { path, is_new: false, old, plan } => {
-                let places = plan.count();
+                let places = plan.places();
                 let wide = as_utf_8(old, plan);
                 let rewritten = wide.as_ref().map(|(old, new)| line_plan(old.as_bytes(), new.as_bytes()));
                 let (old, plan) = match (&wide, &rewritten) {

@@ -132,9 +132,12 @@ impl<'j> TextJob<'j> {
                         problem: problem.into(),
                     });
                 }
-                Ok(placed.map(|placed| placed.plan))
+                Ok(placed.map(|placed| placed.plan.for_places(hunks.len())))
             }
-            Kind::Lines(edits) => Ok(line_edit::plan(index, old, edits)?.map(|planned| planned.plan)),
+            Kind::Lines(edits) => {
+                let places = edits.edits.len() + usize::from(edits.append.is_some());
+                Ok(line_edit::plan(index, old, edits)?.map(|planned| planned.plan.for_places(places)))
+            }
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Ok(None),
         }
     }

@@ -203,7 +203,7 @@ impl EditFile {
         let in_text = |index: &LineIndex, old: &[u8], is_stored: bool| {
             let planned = tolerant::plan(&edits, index, (old, is_stored), limits, control)?;
             let Some(plan) = planned else { return Ok(None) };
-            let places = plan.count();
+            let places = plan.places();
             if !self.with_diff {
                 return Ok(Some((plan, (places, None))));
             }

@@ -30,6 +30,7 @@ use search::Pattern;
 
 mod analysis;
 mod believer;
+mod best_reading;
 mod delivery;
 mod large;
 mod one_file;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::best_reading::best_reading;
 use super::delivery::Batch;
 use super::large::{self, LargeHits, LargeText};
 use super::source::Candidate;
@@ -12,7 +13,7 @@ use super::{FoundFile, HeldText, LastFile};
 use folder::fs::version::FileStamp;
 use folder::fs::view::FileView;
 use folder::{Belief, Error, Result};
-use search::{Counted, Hit, LineMatcher, line_at, whole_lines};
+use search::{Counted, Hit, line_at, whole_lines};
 use sys::fs::Stat;
 use text::encoded_edit::MAX_DECODED;
 use text::encoding::{
@@ -327,20 +328,6 @@ fn means_the_same_byte(text: &[u8], rest: usize) -> bool {
     let (before, behind) = text.split_at(rest.min(text.len()));
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t'..=b'\r');
     before.iter().all(is_plain) || large::is_utf8(behind, || Ok(())).unwrap_or_default()
-}
-
-/// The encoding as which a text that is not UTF-8 has the most matches, if it has any. All of it counts wherever the search begins, so
-/// that the next search, which begins at a byte of the decoded text, takes the same one.
-fn best_reading(readings: &Readings, bytes: &[u8], scan: &mut LineMatcher) -> Result<Option<Encoding>> {
-    let (mut most, mut best) = (0, None);
-    for encoding in readings.encodings.iter().copied() {
-        let text = encoding.decode_lossy(bytes);
-        let count = scan.scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new())?;
-        if count.matches > most {
-            (most, best) = (count.matches, Some(encoding));
-        }
-    }
-    Ok(best)
 }
 
 /// How a text in UTF-8 is read, which begins at the byte `start` of its file.
