@@ -6,6 +6,8 @@ use chardetng::EncodingDetector;
 
 use super::escapes::{by_escapes, has_escapes};
 use super::rivals::{is_told_by_characters, may_be_longer};
+use super::singles::is_told_by_words;
+use super::wide::{by_units, has_controls};
 use super::{DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::file_kind::{FileKind, kind_of};
 
@@ -80,7 +82,7 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
         return is_text.then_some(Likely::Text { choice: EncodingChoice::Utf16, is_sure: true });
     }
     if memchr::memchr(0, first).is_some() || memchr::memchr(0, sample).is_some() {
-        return by_nuls(first).map(Likely::sure);
+        return by_nuls(first).map(Likely::sure).or_else(|| by_units(first).map(of_units));
     }
     if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
         return Some(Likely::sure(encoding));
@@ -89,9 +91,18 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     if right > wrong {
         return None;
     }
+    let wide = by_units(first);
+    if let Some(wide) = wide.filter(|_| has_controls(first)) {
+        return Some(of_units(wide));
+    }
     let sample = beginning(sample, SAMPLE);
     let found = by_detector(sample);
     match found {
+        Some(Likely::Text { choice: choice @ EncodingChoice::Is(single), is_sure: true })
+            if wide.is_some() && !single.is_multibyte() =>
+        {
+            Some(Likely::Text { choice, is_sure: false })
+        }
         None => damaged(sample).map(Likely::Damaged),
         // By half of a character before a line break, say, the detector takes a text for one of single bytes.
         Some(Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: false })
@@ -101,6 +112,11 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
         }
         found => found,
     }
+}
+
+/// A text in UTF-16 by its units.
+fn of_units((encoding, is_sure): (Encoding, bool)) -> Likely {
+    Likely::Text { choice: EncodingChoice::Is(encoding), is_sure }
 }
 
 /// Numbers of characters that are not ASCII, and of wrong stretches, of a sample taken as UTF-8.
@@ -197,6 +213,7 @@ fn is_alone(encoding: Encoding, sample: &[u8]) -> bool {
                 && !has_longer(sample)
                 && !is_rather_older(encoding, sample)
                 && !has_inner_capitals(encoding, sample)
+                && is_told_by_words(encoding, sample)
         }
     }
 }

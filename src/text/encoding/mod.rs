@@ -4,6 +4,7 @@
 //! byte of any character on, but in the one encoding that keeps a state between characters. ASCII means ASCII in all but
 //! that one and UTF-16, and no byte of a longer character is a line break.
 
+mod alphabets;
 mod breaks;
 mod content;
 mod decoder;
@@ -14,9 +15,11 @@ mod lossy;
 mod names;
 mod readings;
 mod rivals;
+mod singles;
 mod table;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 pub use self::breaks::LineScan;
 pub use self::breaks::{CharacterCount, before_character, breaks_in, newlines_in};
@@ -151,7 +154,8 @@ impl EncodingChoice {
 fn guessed(bytes: &[u8]) -> Option<Encoding> {
     let first = &bytes[..bytes.len().min(LOOKED_AT)];
     let nul = memchr::memchr(0, first)?;
-    likely_of_all(first, nul)?.encoding().map(|(encoding, _)| encoding)
+    let (encoding, source) = likely_of_all(first, nul)?.encoding()?;
+    (source == EncodingSource::Guess).then_some(encoding)
 }
 
 /// Number of such bytes. Small counters let the compiler count many bytes at once.

@@ -7,6 +7,7 @@ use super::*;
 
 use self::python::Python;
 
+mod few_words;
 mod python;
 mod repeated;
 mod samples;

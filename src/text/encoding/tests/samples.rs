@@ -170,10 +170,10 @@ pub(super) const LANGUAGES: [(&[&str], &str); 22] = [
 const LEAST: usize = 400;
 
 /// Random numbers, the same each time.
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn below(&mut self, most: usize) -> usize {
+    pub(super) fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % most
     }
