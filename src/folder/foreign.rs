@@ -211,6 +211,11 @@ fn is_variable(name: &str) -> bool {
     })
 }
 
+/// Whether a name is a glob of several names, or of all but some: `!(a)`, `@(a|b)`, `+(a)`.
+pub fn is_extended_glob(name: &str) -> bool {
+    name.ends_with(')') && ["!(", "@(", "+("].iter().any(|begin| name.starts_with(begin))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

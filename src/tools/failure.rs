@@ -4,6 +4,7 @@
 
 mod hint;
 mod message;
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +40,11 @@ impl Guide {
 
     /// A call that reads the file `name`.
     pub(super) fn reader(&self, name: &str) -> Option<String> {
-        ["read_text_file", "view", "read"].into_iter().find_map(|tool| self.call(tool, name))
+        let several = || {
+            let is_offered = self.paths && self.offered.has("read_multiple_files");
+            is_offered.then(|| format!("read_multiple_files {}", json!({ "paths": [name] })))
+        };
+        ["read_text_file", "view", "read"].into_iter().find_map(|tool| self.call(tool, name)).or_else(several)
     }
 
     /// The same for a text that is not UTF-8.

@@ -125,7 +125,7 @@ fn a_link_that_is_not_followed_is_named_as_the_cause() {
         for tool in ["get_file_info", "read_text_file", "list_directory"] {
             let text = failed(&server, tool, json!({ "path": path }));
             let told = "It leads through a link that is absolute, or leads to nothing, to a file where a folder must be, in a circle, or \
-                        out of the served folders.";
+                        out of the served folders. Give the path of what it leads to, if that is served.";
             assert_eq!(text, format!("Error: Permission denied accessing '{path}'\n{told}"), "{tool}");
         }
     }

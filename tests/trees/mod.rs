@@ -18,6 +18,7 @@ mod joined; // the pages of random calls, put together
 mod links; // links in trees
 mod media; // read_media_file: what bytes are; what is no text, and folders, named as such
 mod new_names; // names that nothing new gets: look-alikes, globs, blanks; folders that hold what must stay
+mod next_steps; // what a refused call says to do next
 mod offers; // which tools are offered, --read-only, --structured
 mod omissions; // lines of a new text that stand for text of the file
 mod out_of_time; // lists whose time is up
@@ -31,6 +32,7 @@ mod swaps; // folders swapped for links out of the tree while tools work in them
 mod text_pages; // the pages of a text
 mod tools; // each tool: success and errors, on all interfaces
 mod versions; // expected_version
+mod wide; // UTF-16 without a mark
 mod writers; // several servers and writers at once
 
 use std::collections::BTreeMap;

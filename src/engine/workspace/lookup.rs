@@ -66,10 +66,13 @@ impl Workspace {
         self.folders.find(path, want, Freshness::Recent).map_err(|error| self.with_folder_above(error, path))
     }
 
-    /// The error for a missing entry, with the folder above it.
+    /// The error for a missing entry, with the folder above it. A file above it is what may be meant.
     pub(super) fn with_folder_above(&self, error: Error, path: &FilePath) -> Error {
         match error {
-            Error::NotFound { name, similar, lines, .. } if path.is_in_tree() => {
+            Error::NotFound { name, mut similar, lines, .. } if path.is_in_tree() => {
+                if similar.is_empty() {
+                    similar.extend(self.file_above(path));
+                }
                 Error::NotFound { name, similar, above: self.folder_above(path), lines }
             }
             error => error,

@@ -114,7 +114,9 @@ impl Folders {
         self.check_twin(path, found)?;
         for name in new.clone() {
             let name = name.to_string_lossy();
-            if name.contains(['*', '?']) && !switches::is_off("glob-new") {
+            if (name.contains(['*', '?']) || foreign::is_extended_glob(&name))
+                && !switches::is_off("glob-new")
+            {
                 return refused(NameProblem::Policy(NameRule::NoGlob));
             }
             if *name != *name.trim() && !switches::is_off("blank-new") {

@@ -56,6 +56,9 @@ impl Workspace {
             similar.retain(|near| near != path.as_str());
         }
         similar.truncate(MAX_SIMILAR);
+        if similar.is_empty() && path.is_in_tree() {
+            similar.extend(self.file_above(path));
+        }
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
         let lines = self.folders.lines_behind(path);
         Error::NotFound { name: path.sent().into(), similar, above, lines }

@@ -38,7 +38,7 @@ impl Workspace {
         if is_same_or_within(&to, target, &from, source) {
             return Err(Error::InvalidArguments {
                 at: "destination".into(),
-                problem: "a folder cannot be moved into itself".into(),
+                problem: "a folder cannot be moved into itself; give a path outside of it".into(),
             });
         }
         let to_place = (to.number, to.real_path(target).to_owned());

@@ -24,13 +24,23 @@ impl fmt::Display for GlobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GlobError::TooManyAlternatives => {
-                write!(f, "the braces of the pattern stand for more than {MAX_ALTERNATIVES} alternatives")
+                write!(
+                    f,
+                    "the braces of the pattern stand for more than {MAX_ALTERNATIVES} alternatives; give fewer, or several patterns"
+                )
             }
             GlobError::TooLongExpanded => {
-                write!(f, "the braces of the pattern stand for more than {MAX_TEXT} characters")
+                write!(
+                    f,
+                    "the braces of the pattern stand for more than {MAX_TEXT} characters; give fewer alternatives"
+                )
             }
-            GlobError::TooDeep => f.write_str("the braces or groups of the pattern are nested too deep"),
-            GlobError::TooComplex => f.write_str("the pattern is too complex"),
+            GlobError::TooDeep => {
+                f.write_str("the braces or groups of the pattern are nested too deep; give a flat list")
+            }
+            GlobError::TooComplex => {
+                f.write_str("the pattern is too complex; give a shorter one with fewer groups")
+            }
             GlobError::TooLarge => {
                 let megabytes = HELD >> 20;
                 write!(

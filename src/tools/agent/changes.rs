@@ -162,7 +162,7 @@ impl Call for Changes {
         }
         let log = workspace.change_log().ok_or_else(|| Error::InvalidArguments {
             at: "since".into(),
-            problem: "there is no journal (--journal=off): what has changed is known only since HEAD, in a git repository".into(),
+            problem: "there is no journal (--journal=off): what has changed is known only since HEAD, in a git repository: pass \"since\": \"HEAD\"".into(),
         })?;
         if let Some(Since::Change(number)) = self.since {
             let last = log.numbers().map_err(unread)?.last().copied().unwrap_or(0);

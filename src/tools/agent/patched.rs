@@ -27,7 +27,11 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
         let line = file.line;
         let path = |path: &Option<String>| match path {
             Some(path) => options.path(path),
-            None => Err(refuse(Some(line), "it names no path for the file".into())),
+            None => Err(refuse(
+                Some(line),
+                "it names no path for the file; expected `--- a/path` and `+++ b/path` before its hunks"
+                    .into(),
+            )),
         };
         let other = file.other_path.as_deref().and_then(|other| options.path(other).ok());
         let text = |path, other, file: FilePatch| {

@@ -140,7 +140,7 @@ impl FailedEdits {
                 behind = first.ok_or_else(|| Error::InvalidArguments {
                     at: "patch".into(),
                     problem: format!(
-                        "with retry, it has only corrected files, each once; the failed call has no '{}'",
+                        "with retry, it has only corrected files, each once; the failed call has no '{}'; send the other files in a call of their own",
                         path.sent()
                     ),
                 })?;

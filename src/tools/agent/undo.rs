@@ -112,7 +112,11 @@ impl Undo {
     fn last(&self, workspace: &Workspace, end: u64) -> Result<u64> {
         let refuse = |problem: &str| Error::InvalidArguments { at: "change".into(), problem: problem.into() };
         let log = workspace.change_log();
-        let log = log.ok_or_else(|| refuse("there is no journal (--journal=off): nothing can be undone"))?;
+        let log = log.ok_or_else(|| {
+            refuse(
+                "there is no journal (--journal=off): nothing can be undone; take the change back by an edit",
+            )
+        })?;
         let last = log.last_of(&self.author.session, end).map_err(|source| Error::WriteFailed { source })?;
         last.ok_or_else(|| {
             refuse("this session has made no change that is not undone; name an earlier one by its id, such as c17")

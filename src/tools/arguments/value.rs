@@ -41,7 +41,7 @@ impl<'v> Value<'v> {
     /// The arguments of a call. `json` is their JSON text.
     pub fn arguments(json: &'v str, options: ParseOptions<'v>) -> Result<Value<'v>> {
         if depth_exceeds(json.as_bytes(), MAX_DEPTH) {
-            let problem = format!("nested deeper than {MAX_DEPTH} levels");
+            let problem = format!("nested deeper than {MAX_DEPTH} levels; expected what the schema says");
             return Err(Error::InvalidArguments { at: "arguments".into(), problem });
         }
         Ok(Value { json: json.trim(), place: &Place::Root, options })

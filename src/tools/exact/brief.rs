@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use serde_json::json;
+
 use super::failure_text::edited;
 use super::format::{self, EditNames, Reading};
 use super::no_match::{breaks_around, tell_placeholder};
@@ -30,7 +32,7 @@ pub(super) fn explain(path: &str, unmatched: &Unmatched, reading: Reading) -> St
     };
     match found {
         Found::Count { actual, passages } => wrong_count(&mut text, *actual, passages, reading),
-        Found::Nothing(miss) => no_match(&mut text, old_text, miss, reading),
+        Found::Nothing(miss) => no_match(&mut text, (path, old_text), miss, reading),
     }
     text.truncate(text.trim_end().len());
     text
@@ -57,7 +59,7 @@ fn wrong_count(text: &mut String, actual: u64, passages: &[Snippet], reading: Re
     }
 }
 
-fn no_match(text: &mut String, old_text: &str, miss: &Diagnosis, reading: Reading) {
+fn no_match(text: &mut String, (path, old_text): (&str, &str), miss: &Diagnosis, reading: Reading) {
     let EditNames { old_text: old, new_text: new, .. } = *reading.names;
     text.push('\n');
     if old_text.is_empty() {
@@ -87,7 +89,10 @@ fn no_match(text: &mut String, old_text: &str, miss: &Diagnosis, reading: Readin
     let near = miss.similar.iter().filter(|similar| similar.score >= NEARLY * best);
     near.take(SHOWN_SIMILAR).for_each(|similar| tell_similar(text, similar, reading));
     if miss.similar.is_empty() && !old_text.is_empty() && miss.already_applied.is_empty() {
-        text.push_str("Nothing in the file is similar to it.\n");
+        text.push_str("Nothing in the file is similar to it.");
+        let call = |reader| format!(" See what it holds with {reader} {}.", json!({ "path": path }));
+        text.push_str(&reading.reader.map(call).unwrap_or_default());
+        text.push('\n');
     }
     if miss.stopped_early {
         text.push_str("The end of the file was not searched for similar text: it is large.\n");

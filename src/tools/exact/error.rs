@@ -94,9 +94,9 @@ fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
         },
         Error::InvalidName { .. } if guide.paths => "Give the path of a file",
         Error::InvalidName { .. } if guide.offered.has("list_files") => {
-            "Give the name of a file as list_files shows it, without a folder"
+            "Give the name of one file as list_files shows it"
         }
-        Error::InvalidName { .. } => "Give the name of a file, without a folder",
+        Error::InvalidName { .. } => "Give the name of one file",
         Error::NotInParts { .. } => "Convert the file to UTF-8, then send the same call again",
         Error::InvalidArguments { .. } => {
             "Send path and edits: [{old_text, new_text, occurrences}], as the tool's schema says"

@@ -3,10 +3,9 @@
 use serde_json::json;
 
 use super::Guide;
+use super::names::{name_hint, near_names};
 use crate::tools::{LineBase, command_failure, encoding_failure};
-use folder::{
-    Error, MAX_COMPONENTS, MAX_NAME, MAX_PATH, MissingFile, NameProblem, NameRule, Occupant, readings,
-};
+use folder::{Error, MissingFile, Occupant};
 use text::encoding::{EncodingChoice, Likely};
 
 /// Maximum number of characters of a line that an error quotes.
@@ -28,6 +27,8 @@ pub(super) fn first_line(error: &Error, base: LineBase) -> Option<String> {
 /// What to do about `error`, if that is known.
 pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
     let base = guide.base;
+    // Tools of names alone keep to the letter of contract 7.
+    let in_trees = |hint: &str| guide.paths.then(|| hint.to_owned());
     match error {
         Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
             let near =
@@ -65,8 +66,8 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             let list = list.map(|list| format!(" See what is in it with {list}.")).unwrap_or_default();
             Some(format!(
                 "Nothing was changed: the folder holds something that must stay where it is, because the operator keeps it from clients \
-                 (--exclude) or would at the new path, or because it is another file system or a file that is being written. Move or \
-                 delete the other entries in it by their own paths.{list}"
+                 (--exclude) or would at the new path, or because it is another file system or a file that is being written. So the \
+                 folder stays; other entries in it can be moved or deleted by their own paths.{list}"
             ))
         }
         Error::OneFolderGone { folder } => Some(format!(
@@ -77,7 +78,10 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::NotAFolder { folder: Some(folder), .. } => {
             Some(format!("Another served folder has the folder {folder}: give an absolute path to put it there."))
         }
-        Error::NotAFolder { name, folder: None } => Some(format!("Read it with {}.", guide.reader(name)?)),
+        Error::NotAFolder { name, folder: None } => Some(match guide.reader(name) {
+            Some(reader) => format!("Read it with {reader}."),
+            None => "Give the path of a folder.".into(),
+        }),
         Error::IsAFolder { name } => {
             let (what, name) = if matches!(&**name, "" | ".") { ("the served", ".") } else { ("a", &**name) };
             let list = guide.lister(name, Some(name)).filter(|_| guide.paths);
@@ -85,22 +89,28 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some(format!("It is {what} folder, not a file.{list}"))
         }
         Error::ServedFolder { .. } => {
-            Some("It is the served folder itself, which is neither moved nor deleted nor replaced.".into())
+            Some("It is the served folder itself, which is neither moved nor deleted nor replaced. Give a path in it.".into())
         }
         Error::RefusedLink { .. } if guide.paths => {
             Some(
                 "It leads through a link that is absolute, or leads to nothing, to a file where a folder must be, in a circle, or out of \
-                 the served folders."
+                 the served folders. Give the path of what it leads to, if that is served."
                     .into(),
             )
         }
-        Error::PermissionDenied { name } => {
-            Some(format!("See what it is with {}.", guide.call("get_file_info", name)?))
+        Error::PermissionDenied { name } => match guide.call("get_file_info", name) {
+            Some(call) => Some(format!("See what it is with {call}.")),
+            None => in_trees("Give another path, or ask the user for the permission."),
+        },
+        Error::NotText { name } => match guide.call("read_media_file", name) {
+            Some(call) => Some(format!("Get its bytes with {call}.")),
+            None => in_trees(
+                "It has NUL bytes: if it is text in UTF-16, pass \"encoding\": \"utf-16le\" or \"utf-16be\", else give another file.",
+            ),
+        },
+        Error::TooLarge { is_result: false, .. } => {
+            guide.parts().or_else(|| in_trees("The operator can raise the limit with --max-file."))
         }
-        Error::NotText { name } => {
-            Some(format!("Get its bytes with {}.", guide.call("read_media_file", name)?))
-        }
-        Error::TooLarge { is_result: false, .. } => guide.parts(),
         Error::TooLarge { is_result: true, .. } if guide.paths => {
             Some("Nothing was changed. Make the change in several calls that add less text each.".into())
         }
@@ -121,7 +131,9 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::NotEmpty { removed: 0, all_may_go: true, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }
-        Error::NotEmpty { removed: 0, .. } => Some("Nothing was deleted.".into()),
+        Error::NotEmpty { removed: 0, .. } => Some(
+            "Nothing was deleted. Pass recursive: true to delete what is in it, if nothing in it must stay.".into(),
+        ),
         Error::NotEmpty { removed, .. } => {
             Some(format!("{removed} entries in it were deleted; others came meanwhile. Delete it again."))
         }
@@ -165,13 +177,32 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
              that one, or switch the link back."
                 .into(),
         ),
-        Error::TimedOut => Some("Nothing was changed.".into()),
+        Error::TimedOut => in_trees("Nothing was changed. Ask for less in one call, or send it again.")
+            .or_else(|| Some("Nothing was changed.".into())),
+        Error::Locked { .. } => in_trees("Nothing was changed. Send the same call again in a moment."),
+        Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
+            in_trees("Send the call again; if it fails again, tell the user what the system says.")
+        }
         Error::OutcomeUnknown => Some(
             "The change may have been made, or be made later. Read what it changes before you send it again."
                 .into(),
         ),
         Error::CannotRun { why } => command_failure::hint(why),
-        _ => None,
+        // Their messages say it, or nobody waits for the answer.
+        Error::NegativeLine
+        | Error::FolderGone
+        | Error::InvalidRange { .. }
+        | Error::RefusedLink { .. }
+        | Error::TooLarge { .. }
+        | Error::InvalidUtf8
+        | Error::NotInParts { .. }
+        | Error::DeleteWithContent
+        | Error::Unmatched(_)
+        | Error::Changed { .. }
+        | Error::NoSearchMemory
+        | Error::NoReadMemory
+        | Error::Cancelled
+        | Error::InvalidArguments { .. } => None,
     }
 }
 
@@ -215,128 +246,6 @@ fn occupied(occupant: &Occupant, guide: Guide) -> String {
         Occupant::Kept => None,
     };
     format!("Nothing was changed. {}", way_out.as_deref().unwrap_or("Give another path."))
-}
-
-fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
-    match problem {
-        NameProblem::Policy(NameRule::NoGlob) => Some(no_glob(guide)),
-        NameProblem::Policy(rule) => Some(rule_of_names(*rule)),
-        NameProblem::Parent => {
-            Some("Give the path without '..': relative to the folder, or absolute.".into())
-        }
-        NameProblem::TooLong => {
-            Some(format!("A path has at most {MAX_PATH} bytes and {MAX_COMPONENTS} components."))
-        }
-        NameProblem::Outside { folders, meant } => {
-            let folders: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
-            let outside = format!("The path is in none of the served folders: {}", folders.join(", "));
-            Some(match meant {
-                Some(meant) => format!("{outside}\nPerhaps it is '{meant}' here."),
-                None => outside,
-            })
-        }
-        NameProblem::Several { paths } => {
-            let paths: Vec<String> = paths.iter().map(|path| json!(path).to_string()).collect();
-            if let [only] = &paths[..] {
-                return Some(format!(
-                    "Nothing was created: an entry is there whose name looks the same, with characters that are not seen. In JSON, its path is {only}."
-                ));
-            }
-            Some(format!(
-                "Several entries may be meant. In JSON, give one of the paths {}.",
-                paths.join(", ")
-            ))
-        }
-        NameProblem::InFolder { path } => Some(format!(
-            "Nothing was created: it reads as '{path}', and that folder exists. This server takes names, not paths; the operator can \
-             allow paths with --names=paths."
-        )),
-        NameProblem::Foreign { meant: Some(meant), lines: Some(lines) } => {
-            Some(format!("Nothing was created. {}", with_lines(meant, Some(*lines), guide)))
-        }
-        NameProblem::Foreign { meant, .. } => {
-            let rule = "Nothing was created: names are divided by '/', with no drive, variable or '~' before them \
-                and no quotes, brackets, stars, blanks, '@', ',', ':' or line number around them.";
-            Some(match meant {
-                Some(meant) => format!("{rule} Give '{meant}' instead."),
-                None => format!("{rule} Give a path relative to the folder, such as 'src/main.rs'."),
-            })
-        }
-    }
-}
-
-/// What to do about a glob where the path of a new entry is wanted.
-fn no_glob(guide: Guide) -> String {
-    let rule = "Nothing was created: '*' and '?' stand for other characters in a glob, so a new name has none. Give the path of one file or folder.";
-    let finder = ["glob", "search_files"].into_iter().find(|tool| guide.offered.has(tool));
-    finder.map_or(rule.into(), |tool| format!("{rule} To find the files that a glob names, use {tool}."))
-}
-
-/// What a name must be, by this rule.
-fn rule_of_names(rule: NameRule) -> String {
-    match rule {
-        NameRule::Names => "A name is neither empty nor '.' or '..'.".into(),
-        NameRule::Short => format!("A name has at most {MAX_NAME} bytes."),
-        NameRule::NotTemporary => {
-            "Names such as .file-editor-tmp-0123456789abcdef are those of the server's temporary files.".into()
-        }
-        NameRule::Usable => "The system of the server has no such name.".into(),
-        NameRule::Portable => "A name has only letters from a to z, digits, '.', '_' and '-'. The operator can allow others with \
-            --names=any."
-            .into(),
-        NameRule::NoPath => {
-            "Files have names here, not paths. The operator can allow paths with --names=paths.".into()
-        }
-        NameRule::NoControl => "A new name has no control characters, tabs included. One that exists is taken as lists show it, \
-            with \\xNN."
-            .into(),
-        NameRule::NoGlob => "A new name has no '*' and no '?'.".into(),
-        NameRule::NoEscape => "Nothing that exists is shown so, and a new name has no \\xNN, which stands for a control character or a \
-            byte that is no UTF-8."
-            .into(),
-    }
-}
-
-/// What to send instead of the path of the file `name` with line numbers behind it, which the file has if they are given.
-fn with_lines(name: &str, lines: Option<(u64, u64)>, guide: Guide) -> String {
-    let base = |line: u64| (line.max(1) - 1).saturating_add(guide.base.first());
-    let call = |(first, last): (u64, u64)| {
-        let (path, first, last) = (json!(name), base(first), base(last.max(first)));
-        let reader = guide.line_reader("read_text_file")?;
-        let lines = match reader {
-            "read" => format!(r#"{{"path":{path},"lines":"{first}-{last}"}}"#),
-            _ => format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#),
-        };
-        Some(format!(" Read the lines with {reader} {lines}."))
-    };
-    let read = lines.and_then(call).unwrap_or_default();
-    let rule = match (guide.line_reader("read_text_file"), guide.offered.has("edit")) {
-        (Some("read"), true) => "read and edit take them as lines, grep and replace take none",
-        (Some("read"), false) => "read takes them as lines, grep takes none",
-        _ => "start_line and end_line say which lines are read",
-    };
-    format!("Give the path '{name}' without line numbers: {rule}.{read}")
-}
-
-/// Names like the missing `name`, or else how to see which there are.
-fn near_names(
-    name: &str,
-    similar: &[String],
-    (above, lines): (Option<&str>, Option<(u64, u64)>),
-    guide: Guide,
-) -> Option<String> {
-    if let [first, ..] = similar
-        && let Some((bare, Some(_))) = readings(name).find(|(bare, _)| first.trim_end_matches('/') == *bare)
-    {
-        return Some(match first.ends_with('/') {
-            true => format!("'{bare}' is a folder: give its path without line numbers."),
-            false => with_lines(bare, lines, guide),
-        });
-    }
-    match similar {
-        [] => Some(format!("Use {} to see which files there are.", guide.lister(name, above)?)),
-        similar => Some(format!("Files with a similar name: {}", similar.join(", "))),
-    }
 }
 
 fn lines_there_are(total: usize, base: LineBase) -> String {

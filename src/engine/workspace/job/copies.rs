@@ -85,7 +85,10 @@ impl<'o> Planner<'_, 'o> {
             return Ok(());
         }
         if below(&target, &from).is_some() {
-            return Err(refuse_target("copy_to", "a folder cannot be copied into itself"));
+            return Err(refuse_target(
+                "copy_to",
+                "a folder cannot be copied into itself; give a path outside of it",
+            ));
         }
         if !matches!(occupant, Spot::Free(_)) {
             return Err(self.occupied((occupant, target.0), (path, from.0), to));
@@ -112,8 +115,14 @@ impl<'o> Planner<'_, 'o> {
         copy: &mut FolderCopy,
     ) -> Result<()> {
         self.control.check()?;
-        let too_many =
-            || refuse_target("copy_to", &format!("the folder holds more than {MOST_COPIED} entries"));
+        let too_many = || {
+            refuse_target(
+                "copy_to",
+                &format!(
+                    "the folder holds more than {MOST_COPIED} entries; copy the folders in it one by one"
+                ),
+            )
+        };
         copy.left = copy.left.checked_sub(1).ok_or_else(too_many)?;
         let kind = match &spot {
             Spot::Free(_) => return Ok(()),
@@ -131,7 +140,10 @@ impl<'o> Planner<'_, 'o> {
             FileType::Symlink => self.copy_link(spot, path, (target, to), copy),
             _ => Err(refuse_target(
                 "path",
-                &format!("'{}' is neither a file nor a folder nor a link", path.sent()),
+                &format!(
+                    "'{}' is neither a file nor a folder nor a link; copy the other entries by their own paths",
+                    path.sent()
+                ),
             )),
         }
     }
@@ -165,7 +177,10 @@ impl<'o> Planner<'_, 'o> {
             if !name.to_str().is_some_and(is_plain) {
                 return Err(refuse_target(
                     "path",
-                    &format!("'{}' is no name that a new entry can get", path.sent()),
+                    &format!(
+                        "'{}' is no name that a new entry can get; copy the other entries by their own paths",
+                        path.sent()
+                    ),
                 ));
             }
             let to = to.at(target.0, &target.1);
@@ -211,7 +226,13 @@ impl<'o> Planner<'_, 'o> {
         copy: &FolderCopy,
     ) -> Result<()> {
         let Spot::OnDisk(Entry { found, path: on_disk, .. }) = spot else {
-            return Err(refuse_target("path", &format!("'{}' is a link that this job makes", path.sent())));
+            return Err(refuse_target(
+                "path",
+                &format!(
+                    "'{}' is a link that this call makes; copy what it leads to, or copy it in another call",
+                    path.sent()
+                ),
+            ));
         };
         // What will be in the copy is in the folder now.
         let stays = |place: &Place| match below(place, &copy.to) {

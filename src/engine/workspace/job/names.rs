@@ -26,7 +26,10 @@ impl Planner<'_, '_> {
             return Ok(());
         }
         if below(&target, &from).is_some() {
-            return Err(refuse_target("move_to", "it cannot be moved into itself"));
+            return Err(refuse_target(
+                "move_to",
+                "it cannot be moved into itself; give a path outside of it",
+            ));
         }
         if !matches!(occupant, Spot::Free(_)) {
             return Err(self.occupied((occupant, target.0), (path, from.0), to));

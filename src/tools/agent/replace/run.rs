@@ -282,7 +282,7 @@ impl<'r> Run<'r> {
             Ok(replacing.add(at, new)?)
         })?;
         if finished == Finished::TooLong {
-            let problem = "the file has a line of more than 64 MB, or has more and the pattern is multiline";
+            let problem = "the file has a line of more than 64 MB, or has more and the pattern is multiline; leave it out by path or glob";
             return Err(Error::InvalidArguments { at: "pattern".into(), problem: problem.into() });
         }
         if let Some(list) = &mut state.list {
