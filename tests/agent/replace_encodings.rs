@@ -26,6 +26,18 @@ fn every_place_of_a_line_is_replaced_or_the_file_is_named() {
 }
 
 #[test]
+fn a_place_that_begins_with_what_may_be_half_of_a_character_is_not_cut() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    // In Shift_JIS, `b` would be the second half of a character, and the place would begin behind it.
+    let bytes = b"caf\x82barfoo\nxfoo\n";
+    put(&folder, "a", bytes);
+    let answer = server.tool("replace", json!({ "pattern": "[a-z]+o", "replacement": "Z" }));
+    assert!(answer.is_error && answer.text.contains("may be half of a character"), "{}", answer.text);
+    assert_eq!(folder.read("a"), bytes);
+}
+
+#[test]
 fn a_pattern_that_is_not_ascii_says_where_its_absence_is_not_proved() {
     let folder = Folder::new();
     put(&folder, "a", b"\xec\xe8\xf0 foo\n");

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use self::apart::End;
 use super::decoded::{Before, DecodedText, OfFile, Place, inside_character};
-use super::doubt::Doubt;
+use super::doubt::{Doubt, half};
 use super::encoded::{EncodedText, lacking_in_part};
 use super::escapes::keeps_no_state;
 use super::rewrite::no_text;
@@ -87,6 +87,11 @@ impl<'o> SearchedText<'o> {
         Ok(SearchedText { of, decoded, doubt, held })
     }
 
+    /// Whether its characters may be single bytes, although they are read as longer ones.
+    pub fn may_be_halves(&self) -> bool {
+        self.doubt == Doubt::BothEnds && self.of.encoding.is_multibyte()
+    }
+
     /// The text in UTF-8.
     pub fn bytes(&self) -> &[u8] {
         match &self.decoded {
@@ -158,6 +163,21 @@ impl Replacing<'_> {
         self.held += FOR_PLACE;
         self.changes.push((Change { at: bytes, text, part: 0..self.texts[text].len() }, first.recent));
         Ok(())
+    }
+
+    /// Fails if a place that a search of the bytes of the file has found is in none of these places: it begins or ends beside what is half
+    /// of a character in the likely encoding, and is none in another. Both are in order.
+    pub fn check_halves(&self, in_bytes: &[Range<usize>]) -> Result<()> {
+        let mut changes = self.changes.iter().map(|(change, _)| &change.at).peekable();
+        let mut is_in_one = |place: &Range<usize>| {
+            while changes.next_if(|at| at.end < place.end).is_some() {}
+            changes.peek().is_some_and(|at| at.start <= place.start && place.end <= at.end)
+        };
+        if switches::is_off("replace-halves") || in_bytes.iter().all(&mut is_in_one) {
+            Ok(())
+        } else {
+            Err(half())
+        }
     }
 
     /// What all of them change in the bytes of the file, and the memory that is held for that.

@@ -60,12 +60,7 @@ impl Doubt {
         let is_cut = |at: Range<usize>| {
             self.may_cut(old, at.start) || self == Doubt::BothEnds && self.may_cut(old, at.end)
         };
-        if self == Doubt::None || !places.any(is_cut) {
-            return Ok(());
-        }
-        let problem = "it stands beside a byte that is not ASCII, and may be half of a character, because the encoding of the \
-            file is unsure; pass encoding, or begin and end the text at a blank or a line break";
-        Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() })
+        if self == Doubt::None || !places.any(is_cut) { Ok(()) } else { Err(half()) }
     }
 
     /// Fails if this old_text may be in the bytes where the likely encoding has halves of characters.
@@ -108,6 +103,13 @@ impl Doubt {
         let is_open = before.last().is_some_and(|last| !last.is_ascii());
         is_open && may_go_on && !(self == Doubt::WrongBefore && ends_in_character(before))
     }
+}
+
+/// The error for a place that may cut a character.
+pub(super) fn half() -> Error {
+    let problem = "it stands beside a byte that is not ASCII, and may be half of a character, because the encoding of the \
+        file is unsure; pass encoding, or begin and end the text at a blank or a line break";
+    Error::InvalidArguments { at: "old_text".into(), problem: problem.into() }
 }
 
 /// Whether the last bytes are a character of UTF-8 that is not ASCII.

@@ -21,7 +21,7 @@ use folder::{Control, Error, FilePath, Result};
 use search::{Finished, LineMatcher, Pattern, Replacement, UnknownGroup};
 use sys::process::open_file_limit;
 use text::budget::Share;
-use text::encoded_edit::{InParts, MAX_PLACES, SearchedText};
+use text::encoded_edit::{InParts, MAX_PLACES, Replacing, SearchedText};
 use text::shown::shown_line;
 use text::splice::EditPlan;
 
@@ -288,9 +288,22 @@ impl<'r> Run<'r> {
         if let Some(list) = &mut state.list {
             list.end(bytes);
         }
+        if text.may_be_halves() && self.call.only.is_none() {
+            self.check_halves(&replacing, old, state)?;
+        }
         let (plan, held) = replacing.finish(memory)?;
         state.outcomes[number] = Outcome { first, count, replaced, hash, _held: Some(held) };
         Ok(plan)
+    }
+
+    /// Refuses places that are others where the characters of the file are single bytes.
+    fn check_halves(&self, replacing: &Replacing, old: &[u8], state: &mut State) -> Result<()> {
+        let mut in_bytes = Vec::new();
+        state.scan.places(old, false, |groups| -> Result<()> {
+            in_bytes.extend(groups.first().cloned().flatten().filter(|at| !at.is_empty()));
+            if in_bytes.len() as u64 > MAX_PLACES { Err(too_many()) } else { Ok(()) }
+        })?;
+        Ok(replacing.check_halves(&in_bytes)?)
     }
 
     /// Keeps the places of a dry run. Returns the name of the plan.
