@@ -21,12 +21,12 @@ const ALPHABETS: [&str; 39] = [
     "áéíóú",                                                              // Irish
     "àâäèéêëìîïòôöùûüŵŷÿ",                                                // Welsh
     "áčďéěíňóřšťúůýž",                                                    // Czech
-    "áäčďéíĺľňóôŕšťúýž",                                                  // Slovak
-    "ąćęłńóśźż",                                                          // Polish
-    "áéíóöőúüű",                                                          // Hungarian
-    "čćđšž",                                                              // Croatian, Slovenian
-    "ăâîșțşţ",                                                            // Romanian
-    "çë",                                                                 // Albanian
+    "áäčďéíľňóôšťúýž",   // Slovak, without ĺ and ŕ, which are rare
+    "ąćęłńóśźż",         // Polish
+    "áéíóöőúüű",         // Hungarian
+    "čćđšž",             // Croatian, Slovenian
+    "ăâîșțşţ",           // Romanian
+    "çë",                // Albanian
     "âçğıiîöşûü\u{307}", // Turkish; İ is a small letter with a point above
     "äõöüšž",            // Estonian
     "āčēģīķļņšūž",       // Latvian

@@ -21,6 +21,9 @@ const LIKELIER: usize = 2;
 /// Words to each that is none in the encoding that is believed.
 const FEW_ODD: usize = 8;
 
+/// Signs that stand at no end of a word.
+const NOT_AT_WORDS: &str = "€¤¢¥¬±×÷¶¦√∫≈∆◊";
+
 /// Letters that look alike, so that no word tells one from the other: those of Romanian.
 const ALIKE: [(char, char); 4] = [('ş', 'ș'), ('Ş', 'Ș'), ('ţ', 'ț'), ('Ţ', 'Ț')];
 
@@ -74,7 +77,7 @@ fn is_odd(word: &str) -> bool {
     let letters_behind = |at: usize| word[at..].chars().nth(1).is_some_and(char::is_alphabetic);
     for (at, char) in word.char_indices() {
         let is_sign = !char.is_alphanumeric() && !is_mark(char);
-        let is_inside = before.is_alphabetic() && letters_behind(at);
+        let is_inside = before.is_alphabetic() && (letters_behind(at) || NOT_AT_WORDS.contains(char));
         let is_beside_digit = char.is_alphabetic() && !char.is_ascii() && before.is_ascii_digit();
         if char.is_control()
             || is_sign && is_inside
@@ -145,6 +148,22 @@ mod tests {
         assert!(is_told_by_words(Encoding::Windows1252, &fractions));
         let price = encoded(Encoding::Iso8859_15, "für 5 € schöne Bäume");
         assert!(!is_told_by_words(Encoding::Windows1252, &price));
+    }
+
+    #[test]
+    fn words_of_one_language_are_no_words_of_another() {
+        for (encoding, text) in [
+            (Encoding::Windows1251, "Съешь ещё этих мягких французских булок"),
+            (Encoding::Windows1251, "Привет, как дела сегодня"),
+            (Encoding::Windows1252, "Les élèves français sont déjà arrivés à l'école."),
+        ] {
+            let text = encoded(encoding, text);
+            let words = words(&text);
+            let own: Vec<_> = words.iter().map(|word| encoding.decode(word).ok()).collect();
+            let rivals = Encoding::ALL.iter().filter(|other| other.unit() == 1 && !other.is_multibyte());
+            let untold: Vec<_> = rivals.filter(|other| !is_told_from(**other, &words, &own)).collect();
+            assert_eq!(untold, [&Encoding::Utf8; 0], "{encoding:?}");
+        }
     }
 
     #[test]

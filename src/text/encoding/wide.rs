@@ -34,7 +34,9 @@ const ASIAN: [RangeInclusive<u32>; 4] = [0x3000..=0x30FF, 0x4E00..=0x9FA5, 0xAC0
 /// sure.
 pub(super) fn by_units(text: &[u8]) -> Option<(Encoding, bool)> {
     let units = text.len() / 2;
-    if units < LEAST || switches::is_off("wide-without-mark") {
+    // Two letters of ASCII are one of these characters as well.
+    let has_others = text.iter().filter(|byte| !byte.is_ascii()).count() * 5 >= text.len();
+    if units < LEAST || !has_others || switches::is_off("wide-without-mark") {
         return None;
     }
     let (little, big) = (Characters::of(text, u16::from_le_bytes), Characters::of(text, u16::from_be_bytes));
@@ -119,6 +121,7 @@ mod tests {
             assert_eq!(by_units(text.as_bytes()), None);
             assert_eq!(by_units(&encoded(Encoding::Windows1252, text)), None);
         }
+        assert_eq!(by_units(&b"x\n".repeat(100)), None);
         let binary: Vec<u8> = (0..4_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         assert_eq!(by_units(&binary), None);
     }

@@ -181,7 +181,7 @@ fn wrong_values_are_named_by_place_with_what_is_expected() {
     let three = r#"{"name":"f","items":[{"old_text":"a"},{"old_text":"a"},{"old_text":"a"}]}"#;
     assert_eq!(problem(three), "items: it has more than 2 items; expected at most 2 in one call");
     let deep = format!(r#"{{"name":"f","items":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
-    assert_eq!(problem(&deep), "arguments: nested deeper than 128 levels");
+    assert_eq!(problem(&deep), "arguments: nested deeper than 128 levels; expected what the schema says");
 }
 
 #[test]
