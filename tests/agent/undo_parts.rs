@@ -60,3 +60,30 @@ fn a_refusal_says_what_is_in_the_way_and_what_to_do() {
     assert!(way_on.contains("Changed 1 place in 1 file"), "{way_on}");
     assert_eq!((folder.text("a"), folder.text("d/x")), ("theirs\n".into(), "theirs\n".into()));
 }
+
+#[test]
+fn a_change_that_cannot_be_undone_is_in_the_way_only_where_it_did_something() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    put(&folder, "d/big", vec![0; 900_000]);
+    put(&folder, "d/x", "1\n");
+    let server = serve(&folder, &["--journal-size=1"]);
+    let append = |name: &str| id(&server.ok("edit", json!({ "path": name, "append": "2\n" })));
+    let (first, below) = (append("a"), append("d/x"));
+    let told = server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true }));
+    assert!(told.contains("[It cannot be undone: it is too large for the journal"), "{told}");
+    for path in ["d", "d/big", "d/x"] {
+        let refused = server.tool("undo", json!({ "path": path }));
+        let why = "change: c3 cannot be taken back: it is too large for the journal";
+        assert!(refused.is_error && refused.text.contains(why), "{path}: {}", refused.text);
+        assert!(refused.text.ends_with("edit the files instead"), "{path}: {}", refused.text);
+    }
+    let refused = server.tool("undo", json!({}));
+    let way_on = format!(", or take back {first}, which came before: undo {{\"change\":\"{first}\"}}");
+    assert!(refused.is_error && refused.text.ends_with(&way_on), "{below} is gone: {}", refused.text);
+    let undone = server.ok("undo", json!({ "path": "a" }));
+    assert!(undone.starts_with(&format!("Undone: {first}. ")), "{undone}");
+    assert_eq!(folder.text("a"), "1\n");
+    let refused = server.tool("undo", json!({ "change": "c3" }));
+    assert!(refused.text.ends_with("edit the files instead"), "{}", refused.text);
+}

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::path::Path;
 
 use self::history::History;
 use self::inverse::Inverse;
@@ -54,9 +55,6 @@ impl Workspace {
         let Some(change) = log.read(number).map_err(failed)? else {
             return Err(told::unknown(&log.numbers().map_err(failed)?).into());
         };
-        if !change.not_undoable.is_empty() {
-            return Err(told::not_undoable(number, &change).into());
-        }
         let mut turn = None;
         if !options.dry_run {
             turn = Some(log.hold_undos(control)?);
@@ -111,6 +109,9 @@ impl Workspace {
                 }
                 None => told::taken_back("change", "it", taken_back.iter().map(by).collect()),
             });
+        }
+        if !change.not_undoable.is_empty() {
+            return Err(told::not_undoable(*number, change));
         }
         add_folders(history, &mut wanted)?;
         let key = |target: &Target| {
@@ -180,13 +181,21 @@ fn folders_of(history: &History, index: usize) -> Result<Folders> {
 
 /// Whether a path leads to what a change did there, or to where it is now or will be. `None`: everywhere.
 fn is_at(history: &History, held: &Held, within: Option<&FilePath>) -> Result<bool> {
-    if within.is_none() {
-        return Ok(true);
-    }
-    let is_there = |place: &Place| is_within(within, place);
+    let Some(path) = within else { return Ok(true) };
+    let (_, change) = &history.changes[held.change];
+    let step = held.toggle.element.and_then(|element| change.step(element));
+    // All that was in a folder of which nothing is kept.
+    let is_all = matches!(step, Some(Step::Deleted { entries, .. }) if entries.is_empty());
+    let is_in = |place: &Place| is_all && is_above(place, path);
+    let is_there = |place: &Place| is_within(within, place) || is_in(place);
     let places = named_places(history, held)?;
     Ok(places.iter().any(|(_, place)| is_there(place))
         || present(history, held, places).is_some_and(|now| is_there(&now)))
+}
+
+/// Whether a place is the path `within` or a folder above it.
+fn is_above(place: &Place, within: &FilePath) -> bool {
+    within.folder().is_none_or(|number| number == place.0) && Path::new(within.as_str()).starts_with(&place.1)
 }
 
 /// Where the entry of a piece is now, or will be again.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
@@ -77,7 +79,13 @@ impl Call for Undo {
                 changed it: give the id of one";
             return Err(Error::InvalidArguments { at: "path".into(), problem: problem.into() });
         }
-        let job = done?;
+        let job = done.map_err(|error| match error {
+            Error::InvalidArguments { at, problem } => {
+                let way_on = self.way_on(number, workspace, control).unwrap_or_default();
+                Error::InvalidArguments { at, problem: problem + &way_on }
+            }
+            error => error,
+        })?;
         let verb = if self.dry_run { "Would undo" } else { "Undone" };
         let summary = match job.told[..] {
             [] if job.recorded.is_none() && !self.dry_run => {
@@ -93,10 +101,46 @@ impl Call for Undo {
 
 impl Undo {
     fn undo(&self, number: u64, workspace: &Workspace, control: &Control) -> Result<JobDone<Told>> {
+        self.undo_or_try(number, self.dry_run, workspace, control)
+    }
+
+    fn undo_or_try(
+        &self,
+        number: u64,
+        dry_run: bool,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<JobDone<Told>> {
         let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes: None };
-        let options = JobOptions { dry_run: self.dry_run, note: Some(note) };
+        let options = JobOptions { dry_run, note: Some(note) };
         let told = |change: JobChange| Told::of(change, false);
         workspace.undo(number, self.path.as_ref(), options, control, told).map_err(JobError::first)
+    }
+
+    /// What the refusal of a change that nobody named and that cannot be taken back adds: the last one before it that can.
+    fn way_on(&self, number: u64, workspace: &Workspace, control: &Control) -> Option<String> {
+        let change = workspace.change_log()?.read(number).ok()??;
+        if self.change.is_some() || change.not_undoable.is_empty() {
+            return None;
+        }
+        let earlier = self.earlier(number, workspace, control)?;
+        let mut arguments = json!({ "change": format!("c{earlier}") });
+        if let Some(path) = &self.path {
+            arguments["path"] = path.sent().into();
+        }
+        Some(format!(", or take back c{earlier}, which came before: undo {arguments}"))
+    }
+
+    /// The last change of the session before the change `number` that can be taken back.
+    fn earlier(&self, mut number: u64, workspace: &Workspace, control: &Control) -> Option<u64> {
+        for _ in 0..MOST_PASSED_OVER {
+            number = self.last(workspace, number).ok()?;
+            let tried = self.undo_or_try(number, true, workspace, control);
+            if tried.is_ok_and(|job| !job.told.is_empty()) {
+                return Some(number);
+            }
+        }
+        None
     }
 
     /// Whether it is no change to undo: of one only folders are left that hold something, or it did nothing at the path.

@@ -1,9 +1,9 @@
 //! What refusals of undos say: what is in the way, and what to do about it.
 
+use super::super::Workspace;
 use super::super::job::JobError;
-use super::super::{Place, Workspace};
 use super::history::History;
-use super::refused;
+use super::{is_above, refused};
 use crate::change_log::ChangeNumber;
 use folder::{Error, FilePath};
 use journal::{Change, Conflict, Step, Toggle};
@@ -66,17 +66,13 @@ pub(super) fn nothing_there(
 ) -> Error {
     let (number, change) = &history.changes[0];
     let place = |place: &journal::Place| workspace.served_place(change, place);
-    let is_inside = |(number, folder): &Place| {
-        within.folder().is_none_or(|asked| asked == *number)
-            && std::path::Path::new(within.as_str()).starts_with(folder)
-    };
     let (mut paths, mut more) = (Vec::new(), 0);
     for element in toggles.iter().filter_map(|toggle| toggle.element) {
         let at = match change.step(element) {
             None => change.files.get(element).and_then(|file| place(&file.at)),
             Some(Step::Moved { to, .. }) => {
                 let to = place(to);
-                if let Some(to) = to.as_ref().filter(|to| is_inside(to)) {
+                if let Some(to) = to.as_ref().filter(|to| is_above(to, within)) {
                     let to = workspace.told(to);
                     let problem =
                         format!("c{number} moved the folder {to} as a whole: give that path, or none");
