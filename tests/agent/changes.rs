@@ -1,5 +1,8 @@
 //! `changes`: what has changed, and who changed it.
 
+use std::path::Path;
+
+use journal::Change;
 use serde_json::json;
 
 use super::{id, serve};
@@ -33,7 +36,7 @@ fn all_changes_of_a_file_are_one_diff_with_who_made_them_and_moves_are_followed(
     let expected = format!(
         "2 changes in 3 files\n{first} edit by you: spell out\n{second} edit by you\n\
          d/b: moved from a by {first}, {second}\n@@ -1,3 +1,3 @@\n 1\n-2\n+TWO\n 3\n\
-         gone: deleted by {second}\nnew: new by {second}"
+         gone: deleted by {second}\nnew: new by {second}\n@@ -0,0 +1,1 @@\n+n"
     );
     assert_eq!(told, expected);
     let told = without_times(&server.ok("changes", json!({ "since": first, "path": "d", "diff": false })));
@@ -150,4 +153,130 @@ fn a_file_in_utf_16_is_told_by_its_own_lines() {
     assert!(told.ends_with("\n@@ -1,4 +1,4 @@\n a\n-b\n+\u{10d}\n c\n-d\n+\u{10d}"), "{told}");
     let told = server.ok("undo", json!({}));
     assert!(told.contains("\nu:2: b\nu:4: d"), "{told}");
+}
+
+#[test]
+fn a_folder_that_was_deleted_and_is_back_is_one_line_and_not_new() {
+    let folder = Folder::new();
+    ["d/x", "d/y", "d/e/z"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    let told = |arguments| {
+        let told = without_times(&server.ok("changes", arguments));
+        told.lines().filter(|line| !line.starts_with('c')).collect::<Vec<_>>().join("\n")
+    };
+    server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true }));
+    assert_eq!(told(json!({})), "1 change in 1 file\nd: deleted by c1");
+    assert_eq!(told(json!({ "path": "d/e" })), "1 change in 1 file\nd/e: deleted by c1");
+    server.ok("undo", json!({}));
+    assert_eq!(told(json!({})), "2 changes in 1 file\nd: by c1, c2");
+    assert_eq!(told(json!({ "path": "d/x" })), "2 changes in 1 file\nd/x: by c1, c2");
+    server.ok("undo", json!({ "change": "c2" }));
+    assert_eq!(told(json!({})), "3 changes in 1 file\nd: deleted by c1, c2, c3");
+    assert_eq!(told(json!({ "since": "c2" })), "1 change in 1 file\nd: deleted by c3");
+}
+
+#[test]
+fn of_a_folder_that_is_back_in_part_the_files_that_are_gone_are_told() {
+    let folder = Folder::new();
+    ["d/x", "d/y", "d/e/z"].iter().for_each(|name| put(&folder, name, "1\n2\n"));
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true }));
+    server.ok("undo", json!({ "path": "d/e/z" }));
+    server.ok("undo", json!({ "path": "d/x" }));
+    server.ok("edit", json!({ "path": "d/x", "old": "2", "new": "two" }));
+    let told = server.ok("changes", json!({}));
+    let expected = "\nd: by c1, c2\nd/x: by c1, c3, c4\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\nd/y: deleted by c1";
+    assert!(told.ends_with(expected), "{told}");
+}
+
+#[test]
+fn what_comes_back_elsewhere_is_the_same_file() {
+    let folder = Folder::new();
+    ["d/x", "d/y"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "d/x", "delete": true }));
+    server.ok("edit", json!({ "path": "d", "move_to": "f" }));
+    server.ok("edit", json!({ "path": "f/y", "old": "1", "new": "one" }));
+    server.ok("undo", json!({ "change": "c1" }));
+    let told = server.ok("changes", json!({ "diff": false }));
+    let expected = "\nf: moved from d by c2\nf/x: moved from d/x by c1, c4\nf/y: moved from d/y by c3";
+    assert!(told.ends_with(expected), "{told}");
+    server.ok("undo", json!({ "change": "c2" }));
+    let told = server.ok("changes", json!({ "diff": false }));
+    assert!(told.ends_with("\nd: by c2, c5\nd/x: by c1, c4\nd/y: by c3"), "{told}");
+    server
+        .ok("edit", json!({ "edits": [{ "path": "d/x", "move_to": "g" }, { "path": "g", "delete": true }] }));
+    let told = server.ok("changes", json!({ "path": "d/x" }));
+    assert!(told.ends_with("\ng: moved from d/x, deleted by c1, c4, c6"), "{told}");
+}
+
+#[test]
+fn a_new_file_is_compared_with_nothing_and_a_deleted_one_that_was_written_again_with_what_it_was() {
+    let folder = Folder::new();
+    put(&folder, "old", "1\n2\n");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "n", "content": "one\ntwo\n" }));
+    server.ok("edit", json!({ "path": "n", "old": "two", "new": "TWO" }));
+    let told = server.ok("changes", json!({}));
+    assert!(told.ends_with("\nn: new by c1, c2\n@@ -0,0 +1,2 @@\n+one\n+TWO"), "{told}");
+    server.ok("edit", json!({ "path": "n", "content": "" }));
+    let told = server.ok("changes", json!({}));
+    assert!(told.ends_with("\nn: new by c1, c2, c3"), "{told}");
+    server.ok("edit", json!({ "path": "old", "old": "1", "new": "one" }));
+    server.ok("edit", json!({ "path": "old", "delete": true }));
+    server.ok("edit", json!({ "path": "old", "content": "one\n2\n3\n" }));
+    server.ok("edit", json!({ "path": "old", "old": "3", "new": "three" }));
+    let told = server.ok("changes", json!({ "path": "old" }));
+    let expected = "\nold: by c4, c5, c6, c7\n@@ -1,2 +1,3 @@\n-1\n+one\n 2\n+three";
+    assert!(told.ends_with(expected), "{told}");
+    let told = server.ok("changes", json!({ "path": "old", "since": "c5" }));
+    assert!(told.ends_with("\nold: new by c6, c7\n@@ -0,0 +1,3 @@\n+one\n+2\n+three"), "{told}");
+}
+
+#[test]
+fn a_folder_that_is_new_and_gone_again_is_not_told() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "n/e/f", "content": "x\n" }));
+    server.ok("edit", json!({ "path": "n", "move_to": "m" }));
+    let told = server.ok("changes", json!({ "diff": false }));
+    assert!(told.ends_with("\nm/e/f: new by c1"), "{told}");
+    server.ok("edit", json!({ "path": "m", "delete": true, "recursive": true }));
+    assert_eq!(server.ok("changes", json!({})), "Nothing has changed.");
+}
+
+/// Makes the changes of a journal say other times, by what `time_ms` says of the number of each.
+fn set_times(journal: &Path, time_ms: impl Fn(usize, u64) -> u64) {
+    let folders = std::fs::read_dir(journal).expect("a journal");
+    let done = folders.map(|entry| entry.expect("an entry").path().join("done"));
+    let done = done.filter(|done| done.is_dir()).flat_map(|done| std::fs::read_dir(done).expect("changes"));
+    for path in done.map(|entry| entry.expect("a change").path()) {
+        let number = path.file_name().and_then(|name| name.to_str()).expect("a number");
+        let mut change = Change::from_bytes(&std::fs::read(&path).expect("bytes")).expect("a change");
+        change.time_ms = time_ms(number.parse().expect("a number"), change.time_ms);
+        std::fs::write(&path, change.to_bytes()).expect("a change to write");
+    }
+}
+
+#[test]
+fn each_change_counts_by_its_own_time_also_behind_a_clock_that_was_set() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n2\n3\n");
+    ["b", "c"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let journal = folder.outside("journal");
+    let server = serve(&folder, &[&format!("--journal={}", journal.display())]);
+    server.ok("edit", json!({ "path": "b", "append": "2\n" }));
+    server.ok("edit", json!({ "path": "a", "old": "1", "new": "one" }));
+    server
+        .ok("edit", json!({ "edits": [{ "path": "a", "move_to": "m" }, { "path": "c", "append": "2\n" }] }));
+    server.ok("edit", json!({ "path": "m", "old": "3", "new": "three" }));
+    server.ok("edit", json!({ "path": "c", "append": "3\n" }));
+    // The clock was an hour behind at c1, c3 and c5.
+    set_times(&journal, |number, time_ms| time_ms - if number % 2 == 1 { 3_600_000 } else { 0 });
+    let told = without_times(&server.ok("changes", json!({ "since": "10m" })));
+    let expected = "2 changes in 1 file\nc2 edit by you\nc4 edit by you\n\
+        m: moved from a by c2, c3, c4\n@@ -1,3 +1,3 @@\n-1\n+one\n 2\n-3\n+three";
+    assert_eq!(told, expected);
+    let told = server.ok("changes", json!({ "since": "2h", "diff": false }));
+    assert!(told.starts_with("5 changes in 3 files"), "{told}");
 }

@@ -218,7 +218,9 @@ fn line_plan(old: &[u8], new: &[u8]) -> EditPlan<'static> {
 
 /// The hunks of the diff of two texts, with so many lines around the changes.
 pub(super) fn diff_of(path: &str, old: &[u8], new: &[u8], context: usize) -> String {
-    let wide = decoded(old).zip(decoded(new));
+    // A file that was empty, or is, has no mark.
+    let side = |text: &[u8]| if text.is_empty() { Some(String::new()) } else { decoded(text) };
+    let wide = side(old).zip(side(new));
     let (old, new) = wide.as_ref().map_or((old, new), |(old, new)| (old.as_bytes(), new.as_bytes()));
     let whole = vec![Splice { at: 0..old.len(), text: new.into() }];
     hunks(path, old, &EditPlan::new(whole, old).unwrap_or_default(), context)

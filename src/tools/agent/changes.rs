@@ -1,5 +1,6 @@
 //! `changes`: what has changed, and who changed it (contract 20).
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -125,6 +126,9 @@ impl Argument for Since {
     }
 }
 
+/// A change and its number.
+type Numbered = (ChangeNumber, Change);
+
 /// A parsed call.
 #[derive(Debug)]
 struct Changes {
@@ -172,17 +176,7 @@ impl Call for Changes {
                 return Err(Error::InvalidArguments { at: at.into(), problem });
             }
         }
-        let mut changes = self.wanted(log).map_err(unread)?;
-        let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
-        if let Some(only) = self.only {
-            changes.retain(|(number, _)| *number == only);
-            files.retain(|file| file.changes.contains(&only));
-        }
-        if self.by_me {
-            changes.retain(|(_, change)| change.author.session == self.author.session);
-            files.retain(|file| changes.iter().any(|(number, _)| file.changes.contains(number)));
-        }
-        changes.retain(|(number, _)| files.iter().any(|file| file.changes.contains(number)));
+        let (changes, files) = self.asked(log, workspace, control)?;
         let mut text = match (files.len(), changes.len()) {
             (0, _) => "Nothing has changed.".to_owned(),
             (files, changes) => {
@@ -202,19 +196,44 @@ impl Call for Changes {
 }
 
 impl Changes {
-    fn wanted(&self, log: &ChangeLog) -> std::io::Result<Vec<(ChangeNumber, Change)>> {
+    /// The changes that are asked for, and what has become of the files that they changed.
+    fn asked(
+        &self,
+        log: &ChangeLog,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<(Vec<Numbered>, Vec<ChangedFile>)> {
+        let is_wanted = self.is_wanted(log);
+        let behind = if let Some(Since::Change(number)) = self.since { number } else { 0 };
+        let mut changes = changes_from(log, behind, &is_wanted).map_err(unread)?;
+        let is_asked = |(number, change): &&Numbered| {
+            is_wanted(change)
+                && self.only.is_none_or(|only| *number == only)
+                && (!self.by_me || change.author.session == self.author.session)
+        };
+        let asked: HashSet<ChangeNumber> =
+            changes.iter().filter(is_asked).map(|(number, _)| *number).collect();
+        let is_asked = |number| asked.contains(&number);
+        let mut files = workspace.changed_files(&changes, is_asked, self.path.as_ref(), control)?;
+        files.retain(|file| !file.is_part);
+        let told: HashSet<ChangeNumber> =
+            files.iter().flat_map(|file| file.changes.iter().copied()).collect();
+        changes.retain(|(number, _)| asked.contains(number) && told.contains(number));
+        Ok((changes, files))
+    }
+
+    /// Whether a change is one of the time that is asked for.
+    fn is_wanted(&self, log: &ChangeLog) -> impl Fn(&Change) -> bool {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let from = match self.since {
-            Some(Since::Change(number)) => return log.since(|later, _| later > number),
             Some(Since::Time(ms)) => ms,
             Some(Since::Age(ms)) => (now.as_millis() as u64).saturating_sub(ms),
-            Some(Since::Head) => 0,
+            Some(Since::Change(_) | Since::Head) => 0,
             None => log.started_ms(),
         };
         // A clock that was set back hides no change of the session.
-        log.since(|_, change| {
-            change.time_ms >= from || self.since.is_none() && change.author.session == self.author.session
-        })
+        let session = self.since.is_none().then(|| self.author.session.clone());
+        move |change| change.time_ms >= from || session.as_ref() == Some(&change.author.session)
     }
 
     fn push_change(&self, text: &mut String, number: ChangeNumber, change: &Change) {
@@ -273,6 +292,7 @@ impl Changes {
 /// What has become of a file, and by whom.
 fn told_of(file: &ChangedFile) -> String {
     let what = match (&file.was, file.is_deleted) {
+        (Some(was), true) if *was != file.path => format!(" moved from {was}, deleted"),
         (_, true) => " deleted".into(),
         (None, false) => " new".into(),
         (Some(was), false) if *was != file.path => format!(" moved from {was}"),
@@ -299,6 +319,23 @@ impl Changes {
         let problem = "this build reads no git repositories; expected a change, a time or an age".into();
         Err(Error::InvalidArguments { at: "since".into(), problem })
     }
+}
+
+/// Of the changes behind a number the first one that is wanted, and all behind that, in order. Their times need not be in order: clocks
+/// are set.
+fn changes_from(
+    log: &ChangeLog,
+    behind: ChangeNumber,
+    is_wanted: impl Fn(&Change) -> bool,
+) -> std::io::Result<Vec<Numbered>> {
+    let mut changes = Vec::new();
+    for number in log.numbers()?.into_iter().filter(|number| *number > behind) {
+        let Some(change) = log.read(number)? else { continue };
+        if !changes.is_empty() || is_wanted(&change) {
+            changes.push((number, change));
+        }
+    }
+    Ok(changes)
 }
 
 /// The error for a journal that cannot be read.

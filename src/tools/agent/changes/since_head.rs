@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{Changes, WAY_ON, unread};
+use super::{Changes, WAY_ON, changes_from, unread};
 use crate::tools::agent::changed::cut;
 use crate::tools::balance::several;
 use crate::tools::limited::content;
@@ -62,8 +62,8 @@ impl Changes {
     ) -> Result<HashMap<String, ChangedFile>> {
         let Some(log) = workspace.change_log() else { return Ok(HashMap::new()) };
         let from = u64::try_from(since).unwrap_or(0) * 1_000;
-        let changes = log.since(|_, change| change.time_ms >= from).map_err(unread)?;
-        let mut files = workspace.changed_files(&changes, self.path.as_ref(), control)?;
+        let changes = changes_from(log, 0, |change| change.time_ms >= from).map_err(unread)?;
+        let mut files = workspace.changed_files(&changes, |_| true, self.path.as_ref(), control)?;
         if self.by_me {
             let is_own = |number: &ChangeNumber| {
                 changes
@@ -88,5 +88,5 @@ fn changed_file(
     let was = if is_new { None } else { was.or_else(|| Some(path.clone())) };
     let (changes, by_others) =
         known.map_or((Vec::new(), has_journal), |known| (known.changes, known.by_others));
-    ChangedFile { path, was, is_deleted, changes, by_others, contents }
+    ChangedFile { path, was, is_deleted, changes, by_others, contents, is_part: false }
 }

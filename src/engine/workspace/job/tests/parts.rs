@@ -136,7 +136,7 @@ fn a_file_that_came_back_into_a_folder_that_was_moved_is_told_as_one_file() {
     let back = recorded(undo(&workspace, deleted).unwrap());
     let log = workspace.change_log().unwrap();
     let changes = log.since(|_, _| true).unwrap();
-    let files = workspace.changed_files(&changes, None, &control()).unwrap();
+    let files = workspace.changed_files(&changes, |_| true, None, &control()).unwrap();
     let file = files.iter().find(|file| file.path == "n/x").unwrap();
     assert_eq!((file.was.as_deref(), file.is_deleted), (Some("d/x"), false));
     assert_eq!(file.changes, [edited, deleted, back]);
