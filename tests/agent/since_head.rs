@@ -120,6 +120,18 @@ fn a_file_that_differs_from_the_last_commit_has_a_diff_and_the_changes_that_the_
 }
 
 #[test]
+fn each_file_of_a_folder_that_a_change_deleted_is_told_with_that_change() {
+    let Some(repository) = Repository::new() else { return };
+    repository.put("d/a", "1\n");
+    repository.put("d/b", "2\n");
+    repository.commit(1);
+    let server = serve(&repository.folder, &[]);
+    let id = super::id(&server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true })));
+    let answer = server.ok("changes", json!({ "since": "HEAD", "diff": false }));
+    assert!(answer.ends_with(&format!("\nd/a: deleted by {id}\nd/b: deleted by {id}")), "{answer}");
+}
+
+#[test]
 fn a_shallow_clone_is_compared_and_what_is_no_repository_is_said() {
     let Some(repository) = Repository::new() else { return };
     repository.put("a", "1\n");
