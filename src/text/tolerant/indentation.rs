@@ -62,10 +62,17 @@ type Pair<'t> = (&'t [u8], &'t [u8]);
 /// The mapping of one block.
 pub(super) struct Mapping<'t> {
     whole: Option<ByLevel<'t>>,
-    /// The blanks of the first line, if the old text begins behind blanks of the file and is right otherwise.
-    cut: Option<Pair<'t>>,
+    cut: Option<Cut<'t>>,
     /// The indentations, as sent, that only list items have, and that the file has otherwise.
     moved_lists: HashSet<&'t [u8]>,
+}
+
+/// The mapping of an old text that begins behind blanks of the file and is right otherwise.
+struct Cut<'t> {
+    /// The blanks of the first line.
+    first: Pair<'t>,
+    /// The indentations of the other lines, if no others are known: they may be right by chance, in levels of another length.
+    only: Option<HashSet<&'t [u8]>>,
 }
 
 /// A mapping in which each indentation has one counterpart, and deeper ones have deeper ones.
@@ -83,7 +90,10 @@ struct Unit<'t>(&'t [u8], &'t [u8]);
 impl<'t> Mapping<'t> {
     /// The mapping of a block of the text `file`. None if its lines of the old text have none.
     pub(super) fn of(block: &Block<'t>, file: &'t [u8]) -> Option<Mapping<'t>> {
-        let (whole, cut) = (ByLevel::of(block, file), cut_first(block));
+        let whole = ByLevel::of(block, file);
+        let may_be_levels = whole.is_none() && pairs(block, &block.nesting()[0]).is_some();
+        let others = || block.old.iter().skip(1).map(|line| line.head).collect();
+        let cut = cut_first(block).map(|first| Cut { first, only: may_be_levels.then(others) });
         let mapping = Mapping { whole, cut, moved_lists: block.moved_lists() };
         (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
     }
@@ -124,9 +134,9 @@ impl<'t> Mapping<'t> {
             return None;
         }
         let whole = self.whole.as_ref().map(|whole| whole.map(sent, most));
-        let cut = self.cut.map(|(first, found)| match is_first {
-            true => (sent == first).then(|| found.to_vec()),
-            false => Some(sent.to_vec()),
+        let cut = self.cut.as_ref().map(|Cut { first: (first, found), only }| match is_first {
+            true => (sent == *first).then(|| found.to_vec()),
+            false => only.as_ref().is_none_or(|only| only.contains(sent)).then(|| sent.to_vec()),
         });
         match (whole, cut) {
             (Some(whole), Some(cut)) if whole != cut => None,

@@ -103,6 +103,18 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
             "def f():\n        if x:\n            a()\n    x = 2",
             "class A:\n    def f():\n        if x:\n            a() \n    x = 2\n",
         ),
+        (
+            "class A:\n    def f():\n        x = g(a,\n              b)\n        return x\n",
+            "def f():\n        x = g(a,\n              b)\n",
+            "def f():\n        y = 1\n        x = g(a,\n              b)\n",
+            "class A:\n    def f():\n        y = 1\n        x = g(a,\n              b)\n        return x\n",
+        ),
+        (
+            "class A:\n    def f():\n        x = g(a,\n              b)\n    y = 1\n",
+            "def f():\n        x = g(a,\n              b)\n    y = 1",
+            "def f():\n        if c:\n            h()\n        x = g(a,\n              b)\n    y = 1",
+            "class A:\n    def f():\n        if c:\n            h()\n        x = g(a,\n              b)\n    y = 1\n",
+        ),
         // A line of blanks, and one that is not blank where there was none.
         ("  a\n   \n  b\n", "a\n\nb", "a\n\nc", "  a\n   \n  c\n"),
         ("  a\n   \n  b\n", "a\n\nb", "a\n \nb\n", "  a\n \n  b\n\n"),
@@ -163,6 +175,17 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
         ("x:\n  a: 1\n  b: 2\n", "    a: 1\n    b: 2", "  a: 1"),
         ("def f():\n    a()\n    b()\n", "a()\nb()", "    a()\n    b()\nc()"),
         ("def f():\n  if x:\n    b()\n", "if x:\n  b()", "  if x:\n    b()\n  c()"),
+        // The levels are longer than those of the file, and the second one begins there by chance.
+        (
+            "k1:\n    k2:\n        k3 = f(a,\n               b3)\n    k4:\n    k5:",
+            "k2:\n        k3 = f(a,\n               b3)",
+            "k2:\n        k6:\n                k7:\n        k3 = f(a,\n               b3)",
+        ),
+        (
+            "class A:\n  def f():\n    x = g(a,\n          b)\n    return x\n",
+            "def f():\n    x = g(a,\n          b)\n",
+            "def f():\n    if c:\n        h()\n    x = g(a,\n          b)\n",
+        ),
         // What is aligned below an open bracket, or goes on with a value, tells nothing of a level.
         (
             "if y:\n    x = g(a,\n          b)\n    if z:\n        h()\n",
