@@ -9,6 +9,7 @@
 //! place do not tell it from another one.
 
 mod blanks;
+mod hanging;
 mod indentation;
 mod levels;
 mod plan;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
+use self::hanging::{keeps_continuations, keeps_marks};
 use self::indentation::{Block, Mapping};
 use self::levels::Strings;
 use self::unmoved::fits_unmoved;
@@ -182,7 +184,10 @@ impl Place<'_> {
             Ok(out) => out,
             Err(refused) => return refused,
         };
-        if !switches::is_off("tolerant-marks") && !mapping.keeps_marks(&block, most) {
+        if !switches::is_off("tolerant-marks") && !keeps_marks(&block, &mapping, most) {
+            return Tolerant::None;
+        }
+        if !keeps_continuations(&block, &mapping, &kept, most) {
             return Tolerant::None;
         }
         if !switches::is_off("tolerant-unmoved")

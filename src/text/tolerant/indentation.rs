@@ -98,26 +98,14 @@ impl<'t> Mapping<'t> {
         (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
     }
 
-    /// Whether each line that stands behind the mark of the list item above it does so once mapped: such a line is indented by the mark,
-    /// also where a line of the old text is indented as deep by levels.
-    pub(super) fn keeps_marks(&self, block: &Block, most: usize) -> bool {
-        let mut items: Vec<(&Line, Option<Vec<u8>>)> = Vec::new();
-        let lines = block.new.iter().enumerate().filter(|(_, line)| !line.is_blank());
-        let mut keeps = lines.map(|(nth, line)| {
-            let mapped = self.map(line, nth == 0, most);
-            items.truncate(items.partition_point(|(item, _)| item.head.len() < line.head.len()));
-            let behind = items.last().and_then(|(item, head)| {
-                let blanks =
-                    line.head.strip_prefix(item.head).filter(|blanks| blanks.len() == item_mark(item))?;
-                Some([head.as_deref()?, blanks].concat())
-            });
-            let keeps = behind.is_none() || behind == mapped;
-            if item_mark(line) > 0 {
-                items.push((line, mapped));
-            }
-            keeps
-        });
-        keeps.all(|keeps| keeps)
+    /// Whether the lines behind the first one are indented as in the file: they keep their blanks.
+    pub(super) fn is_of_file(&self) -> bool {
+        self.whole.is_none() && self.cut.as_ref().is_some_and(|cut| cut.only.is_none())
+    }
+
+    /// The length of a level as it was sent, if it is known.
+    pub(super) fn sent_level(&self) -> Option<usize> {
+        Some(self.whole.as_ref()?.unit?.0.len())
     }
 
     /// The length of a level in the file, if it is known and was sent as another one.
@@ -197,7 +185,7 @@ impl<'t> ByLevel<'t> {
             (None, unit) => unit.filter(|unit| !has_lists && !unit.is_same()),
         };
         let is_known = |line: &Line| pairs.iter().any(|(sent, _)| *sent == line.head);
-        let goes_on = || continuations(new()).any(|line| !is_known(line));
+        let goes_on = || continuations(&block.new, &nests_new).any(|[_, at]| !is_known(&block.new[at]));
         Some(ByLevel { unit: unit.filter(|unit| unit.is_same() || !goes_on()), pairs })
     }
 

@@ -46,17 +46,21 @@ fn is_comment(core: &[u8]) -> bool {
     COMMENTS.iter().any(|start| core.starts_with(start)) || MARKS.iter().any(is_mark)
 }
 
-/// The lines that are deeper than one above them below which no level begins.
-pub(super) fn continuations<'b, 't: 'b>(
-    lines: impl Iterator<Item = &'b Line<'t>>,
-) -> impl Iterator<Item = &'b Line<'t>> {
-    let mut outer: Vec<&Line> = Vec::new();
-    lines.filter(move |line| {
-        outer.retain(|above| above.head.len() < line.head.len());
-        let goes_on = outer.last().is_some_and(|above| !may_open_level(above.core));
-        outer.push(line);
-        goes_on
-    })
+/// The lines that are deeper than one above them below which no level begins, each as the numbers of that one and its own. `nests`
+/// tells for each line whether it shows how lines nest.
+pub(super) fn continuations<'b>(
+    lines: &'b [Line],
+    nests: &'b [bool],
+) -> impl Iterator<Item = [usize; 2]> + 'b {
+    let mut outer: Vec<usize> = Vec::new();
+    lines.iter().zip(nests).enumerate().filter(|(_, (_, nests))| **nests).filter_map(
+        move |(at, (line, _))| {
+            outer.truncate(outer.partition_point(|&above| lines[above].head.len() < line.head.len()));
+            let above = outer.last().copied().filter(|&above| !may_open_level(lines[above].core));
+            outer.push(at);
+            above.map(|above| [above, at])
+        },
+    )
 }
 
 /// Whether a deeper line below this one shows how deep a level is. What hangs below an open bracket may be deeper than that.
@@ -88,13 +92,20 @@ fn without_comment(core: &[u8]) -> &[u8] {
 
 /// Whether a bracket is opened and not closed.
 fn leaves_bracket_open(core: &[u8]) -> bool {
-    let mut open = 0_usize;
+    bracket_end(core).is_some()
+}
+
+/// Number of characters up to the end of the last bracket that is opened and not closed.
+pub(super) fn bracket_end(core: &[u8]) -> Option<usize> {
+    let (mut open, mut column) = (Vec::new(), 0);
     for byte in core {
+        // The other bytes of a character in UTF-8 do not count.
+        column += usize::from(byte & 0xC0 != 0x80);
         match byte {
-            b'(' | b'[' | b'{' => open += 1,
-            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            b'(' | b'[' | b'{' => open.push(column),
+            b')' | b']' | b'}' => _ = open.pop(),
             _ => {}
         }
     }
-    open > 0
+    open.pop()
 }

@@ -67,6 +67,13 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
             "\ta()\n\tc()\n\tif x:",
             "def f():\n    a() \n    c()\n    if x:\n        b()\n",
         ),
+        // What goes on with a call, a level deeper.
+        (
+            "func f() {\n\ta() \n\tif x {\n\t\tb()\n\t}\n}\n",
+            "    a()\n    if x {\n        b()",
+            "    a()\n    call(c,\n        d)\n    if x {\n        b()",
+            "func f() {\n\ta() \n\tcall(c,\n\t\td)\n\tif x {\n\t\tb()\n\t}\n}\n",
+        ),
         // The unit of a level is that of the texts, where the old text has one level only.
         (PYTHON, "\tif x:", "\tif x:\n\t\tc()", "def f():\n    a() \n    if x:\n        c()\n        b()\n"),
         // Comments further out show no level.
@@ -185,6 +192,13 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
             "class A:\n  def f():\n    x = g(a,\n          b)\n    return x\n",
             "def f():\n    x = g(a,\n          b)\n",
             "def f():\n    if c:\n        h()\n    x = g(a,\n          b)\n",
+        ),
+        // What is aligned below an open bracket is as deep as a level of the old text by chance.
+        ("m:\n\ta:\n\t\tb:\n\t\t\tc: \n\td:\n", "      c:\n  d:\n", "      c:\n  e_f(g,\n      h)\n  d:\n"),
+        (
+            "def f():\n\ta() \n\tif x:\n\t\tb()\n",
+            "def f():\n    a()\n    if x:\n        b()",
+            "def f():\n    a()\n    fgh(c,\n        d)\n    if x:\n        b()",
         ),
         // What is aligned below an open bracket, or goes on with a value, tells nothing of a level.
         (

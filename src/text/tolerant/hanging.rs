@@ -1,0 +1,61 @@
+//! Whether lines that are indented by the line they hang below, and not by levels, still are once they are mapped.
+//!
+//! Pure. Knows lines and their mapped indentations, but no files and no edits. Such a line may be sent as deep as a level is by
+//! chance, and the mapping takes it for that one.
+
+use std::collections::HashSet;
+
+use super::blanks::Line;
+use super::indentation::{Block, Mapping, item_mark};
+use super::levels::{bracket_end, continuations};
+
+/// Whether each line that stands behind the mark of the list item above it does so once mapped: such a line is indented by the mark,
+/// also where a line of the old text is indented as deep by levels.
+pub(super) fn keeps_marks(block: &Block, mapping: &Mapping, most: usize) -> bool {
+    let mut items: Vec<(&Line, Option<Vec<u8>>)> = Vec::new();
+    let lines = block.new.iter().enumerate().filter(|(_, line)| !line.is_blank());
+    let mut keeps = lines.map(|(nth, line)| {
+        let mapped = mapping.map(line, nth == 0, most);
+        items.truncate(items.partition_point(|(item, _)| item.head.len() < line.head.len()));
+        let behind = items.last().and_then(|(item, head)| {
+            let blanks =
+                line.head.strip_prefix(item.head).filter(|blanks| blanks.len() == item_mark(item))?;
+            Some([head.as_deref()?, blanks].concat())
+        });
+        let keeps = behind.is_none() || behind == mapped;
+        if item_mark(line) > 0 {
+            items.push((line, mapped));
+        }
+        keeps
+    });
+    keeps.all(|keeps| keeps)
+}
+
+/// Whether each line of the new text that goes on with the one above it is as much deeper as it was sent, or the old text shows how
+/// much deeper it is in the file. One that is a level or two deeper, and not aligned, may be mapped by levels. `kept` has the line of the old text for each of the new one that is the same, blanks aside.
+pub(super) fn keeps_continuations(
+    block: &Block,
+    mapping: &Mapping,
+    kept: &[Option<usize>],
+    most: usize,
+) -> bool {
+    if mapping.is_of_file() {
+        return true;
+    }
+    let [nests_old, nests_new] = block.nesting();
+    let of_old = continuations(&block.old, &nests_old);
+    let known: HashSet<[&[u8]; 2]> = of_old.map(|pair| pair.map(|at| block.old[at].head)).collect();
+    let mapped = |at: usize| mapping.map(&block.new[at], at == 0, most);
+    continuations(&block.new, &nests_new).all(|[above, at]| {
+        let [outer, head] = [above, at].map(|at| block.new[at].head);
+        let stays = kept[at].is_some_and(|at| block.old[at].head == head);
+        let deeper = || Some([&*mapped(above)?, head.strip_prefix(outer)?].concat());
+        let by_level = || {
+            let blanks = head.len() - outer.len();
+            let is_level = |unit| blanks == unit || blanks == 2 * unit;
+            mapping.sent_level().is_some_and(is_level) && bracket_end(block.new[above].core) != Some(blanks)
+        };
+        let is_known = stays || known.contains(&[outer, head]) || by_level();
+        is_known || mapped(at).is_some_and(|head| deeper() == Some(head))
+    })
+}
