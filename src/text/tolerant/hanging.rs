@@ -49,13 +49,17 @@ pub(super) fn keeps_continuations(
     continuations(&block.new, &nests_new).all(|[above, at]| {
         let [outer, head] = [above, at].map(|at| block.new[at].head);
         let stays = kept[at].is_some_and(|at| block.old[at].head == head);
-        let deeper = || Some([&*mapped(above)?, head.strip_prefix(outer)?].concat());
+        let keeps = || {
+            let [outer_to, to] = [mapped(above)?, mapped(at)?];
+            // Tabs may be sent above blanks.
+            let is_as_sent = outer_to == outer && to == head;
+            Some(is_as_sent || to == [&*outer_to, head.strip_prefix(outer)?].concat())
+        };
         let by_level = || {
             let blanks = head.len() - outer.len();
             let is_level = |unit| blanks == unit || blanks == 2 * unit;
             mapping.sent_level().is_some_and(is_level) && bracket_end(block.new[above].core) != Some(blanks)
         };
-        let is_known = stays || known.contains(&[outer, head]) || by_level();
-        is_known || mapped(at).is_some_and(|head| deeper() == Some(head))
+        stays || known.contains(&[outer, head]) || by_level() || keeps() == Some(true)
     })
 }

@@ -74,6 +74,13 @@ fn the_indentation_of_a_block_is_mapped_as_a_whole() {
             "    a()\n    call(c,\n        d)\n    if x {\n        b()",
             "func f() {\n\ta() \n\tcall(c,\n\t\td)\n\tif x {\n\t\tb()\n\t}\n}\n",
         ),
+        // As in an exact edit, with tabs above blanks.
+        (
+            "a:\nb = f(c,\n       d)",
+            "       d) ",
+            "e:\n\tg = f(h,\n       i)\n       d) ",
+            "a:\nb = f(c,\ne:\n\tg = f(h,\n       i)\n       d)",
+        ),
         // The unit of a level is that of the texts, where the old text has one level only.
         (PYTHON, "\tif x:", "\tif x:\n\t\tc()", "def f():\n    a() \n    if x:\n        c()\n        b()\n"),
         // Comments further out show no level.
