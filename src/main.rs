@@ -71,8 +71,9 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
     transport::check_address_space().map_err(|why| Stop::Wrong(cli::cannot_start(why)))?;
     let token = config.token()?;
     let options = config.workspace_options()?;
-    let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
+    // What the workspace repairs at its start is logged.
     cli::init_log(config.log_level, config.log_format);
+    let workspace = Workspace::open(&config.folders(), options).map_err(|error| cli::cannot_open(&error))?;
     config.token_doubt().iter().for_each(|doubt| cli::warn_doubt(doubt));
     workspace.left_out().iter().for_each(|folder| cli::warn_left_out(folder));
     workspace.doubts().iter().for_each(|doubt| cli::warn_file_system(doubt));

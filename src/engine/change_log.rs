@@ -16,7 +16,7 @@ use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
 
 use self::flusher::Flusher;
-use self::folder_log::{FolderLog, name_of};
+use self::folder_log::{FolderLog, LARGEST_NUMBER, name_of};
 use self::looks::Looks;
 pub use self::open_change::OpenChange;
 
@@ -100,9 +100,9 @@ impl ChangeLog {
         let mut text = String::new();
         let _ = (&file).take(32).read_to_string(&mut text);
         let last = match text.trim().parse() {
-            Ok(last) => last,
+            Ok(last) if last < LARGEST_NUMBER => last,
             // Whatever it holds, numbers go on behind those that are there.
-            Err(_) => self.numbers()?.last().copied().unwrap_or(0),
+            _ => self.numbers()?.last().copied().unwrap_or(0),
         };
         let next = known.max(last) + 1;
         rewrite(&file, next.to_string().as_bytes(), text.len() as u64)?;
@@ -188,8 +188,8 @@ fn set_aside(done: &PrivateFolder, name: &OsStr, path: &Path) {
     let renamed = done.rename_to_free(name, done, &aside);
     let (path, name) = (path.display(), name.display());
     match renamed {
-        Ok(_) => tracing::warn!("--journal: {path}/done/{name} is damaged, and was set aside"),
-        Err(error) => tracing::warn!("--journal: {path}/done/{name} is damaged: {error}"),
+        Ok(_) => tracing::warn!("--journal: {name} in {path} is damaged, and was set aside"),
+        Err(error) => tracing::warn!("--journal: {name} in {path} is damaged: {error}"),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::trees::put;
 #[test]
 fn a_system_call_that_fails_at_any_moment_leaves_everything_as_before() {
     not_under_wine!("has system calls fail or wait with strace");
-    for call in ["renameat", "renameat2", "linkat", "mkdirat", "fdatasync", "unlinkat"] {
+    for call in ["renameat", "renameat2", "linkat", "mkdirat", "fdatasync", "fsync", "unlinkat"] {
         for nth in 1..=9 {
             let folder = Folder::new();
             for name in ["a", "b", "d/c"] {

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::{edit, id, serve, without_id};
-use crate::support::{Folder, Mcp, PATIENCE, Stdio, call, until};
+use crate::support::{Folder, Mcp, PATIENCE, Stdio, call, command, until, with_injected};
 use crate::trees::{make, put};
 
 #[test]
@@ -136,6 +136,23 @@ fn what_a_killed_server_had_begun_is_taken_back_or_complete() {
         }
         assert!(names.iter().all(|name| folder.text(name) == "old\n"));
     }
+}
+
+#[test]
+fn what_is_repaired_at_a_start_is_in_the_log() {
+    not_under_wine!("has the server killed with strace");
+    let folder = Folder::new();
+    ["a", "b"].iter().for_each(|name| put(&folder, name, "old\n"));
+    let command = command(&folder, "stdio", &["--tools=agent"]);
+    let Some(killed) = with_injected(&command, "renameat:signal=KILL:when=2") else { return };
+    let server = Stdio::run(killed);
+    let edits = ["a", "b"].map(|path| json!({ "path": path, "old": "old", "new": "new" }));
+    server.send(&call(1, "edit", json!({ "edits": edits })));
+    server.wait(PATIENCE);
+    assert_eq!((folder.text("a"), folder.text("b")), ("new\n".into(), "old\n".into()), "in the middle");
+    let next = serve(&folder, &[]);
+    next.wait_for_stderr("took back a change of a server that ended");
+    assert_eq!((folder.text("a"), folder.text("b")), ("old\n".into(), "old\n".into()));
 }
 
 /// The texts of all files, by their paths.

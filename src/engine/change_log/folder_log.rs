@@ -15,6 +15,9 @@ const MAX_CHANGES: usize = 50_000;
 /// Digits of the name of a change that is done.
 const DIGITS: usize = 12;
 
+/// Numbers are below.
+pub(super) const LARGEST_NUMBER: ChangeNumber = 10u64.pow(DIGITS as u32) - MAX_CHANGES as ChangeNumber;
+
 /// The folder of the changes of one served folder that are done.
 const DONE: &str = "done";
 

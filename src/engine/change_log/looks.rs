@@ -14,8 +14,8 @@ use folder::fs::private::PrivateFolder;
 /// A folder changed within that time may change again without another time: some file systems count in seconds.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// When what could not be repaired is tried again by calls that change nothing.
-const PUT_OFF: Duration = Duration::from_secs(60);
+/// When what could not be repaired is tried again.
+const PUT_OFF: Duration = Duration::from_secs(5);
 
 /// What the last look has found.
 #[derive(Debug, Default)]
@@ -57,8 +57,7 @@ impl Looks {
 
     /// Notes that something was left as it was.
     pub(super) fn put_off(&self) {
-        let mut last = self.last();
-        last.next = last.next.or(Instant::now().checked_add(PUT_OFF));
+        self.last().next = Instant::now().checked_add(PUT_OFF);
     }
 
     fn last(&self) -> MutexGuard<'_, Look> {

@@ -1,8 +1,9 @@
 //! The changes that are being made, and what dead writers have left of them.
 //!
-//! Each is a locked file. Knows not how a change that was left half done is completed or taken back.
+//! Each is a locked file. From the moment when all names are changed and on the disk, its name has a mark: what has one is completed, all
+//! else is taken back. Knows not how.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -10,9 +11,13 @@ use std::sync::Arc;
 use folder::fs::leftovers::REPAIRED_WITHIN;
 use folder::fs::private::PrivateFolder;
 use journal::{Change, Unreadable};
+use sys::ffi::OsStrExt;
 
 use super::folder_log::{FolderLog, name_of};
-use super::{ChangeLog, ChangeNumber, OPEN, rewrite, warn};
+use super::{ChangeLog, ChangeNumber, OPEN, rewrite, set_aside, warn};
+
+/// How the name ends from the moment when all names are changed.
+const MARK: &str = "-all";
 
 /// A change that is being made. Dropping it removes it.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub struct OpenChange<'l> {
 
 /// What an open change is.
 enum Found<'l> {
+    /// It was never complete, so no name was changed; or it is damaged. It is gone.
     Nothing,
     /// Of folders that this server does not serve, or in the format of another release.
     OfOthers,
@@ -83,6 +89,9 @@ impl ChangeLog {
         name: OsString,
         ours: impl Fn(&Change) -> bool,
     ) -> io::Result<Found<'_>> {
+        if !is_name(&name) {
+            return Ok(Found::OfOthers);
+        }
         let Some(file) = open.lock_if_left(&name)? else { return Ok(Found::Living) };
         if has_both_names(&file) {
             open.unlink(&name)?;
@@ -98,6 +107,10 @@ impl ChangeLog {
                 Ok(Found::Left(Box::new((open, change))))
             }
             Ok(_) | Err(Unreadable::OtherFormat) if !is_old => Ok(Found::OfOthers),
+            Err(Unreadable::Damaged) if meta.len() > 0 => {
+                set_aside(open, &name, &self.path.join(OPEN));
+                Ok(Found::Nothing)
+            }
             _ => {
                 open.unlink(&name)?;
                 Ok(Found::Nothing)
@@ -124,6 +137,23 @@ impl OpenChange<'_> {
             self.log.open()?.flush()?;
         }
         Ok(())
+    }
+
+    /// Notes that all names are changed, and on the disk if `flush` is set.
+    pub fn mark(&mut self, flush: bool) -> io::Result<()> {
+        let (open, mut marked) = (self.log.open()?, self.name.clone());
+        marked.push(MARK);
+        if !open.rename_to_free(&self.name, open, &marked)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.name = marked;
+        folder::fs::failpoint::taken()?;
+        if flush { open.flush() } else { Ok(()) }
+    }
+
+    /// Whether all names are changed.
+    pub fn is_marked(&self) -> bool {
+        self.name.as_bytes().ends_with(MARK.as_bytes())
     }
 
     /// How many bytes of changes are kept of one folder.
@@ -180,6 +210,12 @@ impl Drop for OpenChange<'_> {
 fn new_name() -> OsString {
     use std::hash::{BuildHasher, RandomState};
     format!("{:016x}", RandomState::new().hash_one(std::process::id())).into()
+}
+
+/// Whether it is the name of a change that is being made.
+fn is_name(name: &OsStr) -> bool {
+    let digits = name.to_str().map(|name| name.strip_suffix(MARK).unwrap_or(name));
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Whether a change was done and has its number: where a rename may replace something, it is linked under that, and then loses the name

@@ -149,6 +149,35 @@ fn a_change_that_has_its_number_and_its_old_name_is_done_and_not_left_open() {
 }
 
 #[test]
+fn what_is_damaged_among_the_open_changes_is_set_aside_and_what_is_foreign_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), 1 << 20);
+    add(&log, "a");
+    let open = log.path.join(OPEN);
+    for name in ["0123456789abcdef", "README", "fedcba9876543210"] {
+        let mut file = log.open().unwrap().open_or_make(name.as_ref()).unwrap();
+        file.write_all(if name.starts_with('f') { b"" } else { b"text" }).unwrap();
+    }
+    assert!(log.left_open(|_| true).unwrap().is_empty());
+    let mut names: Vec<_> =
+        std::fs::read_dir(open).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["0123456789abcdef.damaged", "README"]);
+}
+
+#[test]
+fn no_number_is_so_large_that_it_is_not_found_again() {
+    for last in ["18446744073709551615", "999999999999", "-1"] {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path(), 1 << 20);
+        add(&log, "a");
+        std::fs::write(log.path.join(LAST), last).unwrap();
+        let number = add(&log, "b");
+        assert_eq!((number, log.read(2).unwrap().map(|change| change.message)), (2, Some("b".into())));
+    }
+}
+
+#[test]
 fn what_is_of_others_stays_and_is_read_once() {
     let dir = tempfile::tempdir().unwrap();
     let (one, other) = (log(dir.path(), 1 << 20), log(dir.path(), 1 << 20));

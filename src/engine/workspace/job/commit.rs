@@ -82,15 +82,20 @@ impl Workspace {
             hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
             stamp: None,
         };
-        match commit.run(staged) {
+        let ran = commit.run(staged).map_err(|failed| {
+            let (path, stopped) = *failed;
+            match stopped {
+                Stopped::Failed(ReplaceError::Exists) => Error::Changed { name: path.sent().into() },
+                stopped => stopped.into_error(path.sent()),
+            }
+        });
+        match ran.and_then(|()| commit.secure()) {
             Ok(()) => commit.finish(recording, control),
-            Err(failed) => {
-                let (path, stopped) = *failed;
-                let reason = match stopped {
-                    Stopped::Failed(ReplaceError::Exists) => Error::Changed { name: path.sent().into() },
-                    stopped => stopped.into_error(path.sent()),
-                };
-                commit.undo(&reason)?;
+            Err(reason) => {
+                if let Err(left) = commit.undo(&reason) {
+                    recording.into_iter().for_each(Recording::keep);
+                    return Err(left);
+                }
                 control.undo_commit();
                 Err(reason)
             }
@@ -221,6 +226,18 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// Flushes the folders of a job of several names, as long as all can be taken back.
+    fn secure(&self) -> Result<()> {
+        if self.draft.is_one_rename() {
+            return Ok(());
+        }
+        let flush = |folder: &OwnedFd| failpoint::fsync(folder).map_err(io::Error::from);
+        let flushed = failpoint::taken()
+            .and_then(|()| self.folders.values().try_for_each(flush))
+            .and_then(|()| self.opened_later.values().try_for_each(|place| flush(&open_to_flush(place)?)));
+        flushed.map_err(|source| Error::WriteFailed { source })
+    }
+
     /// Flushes the folders in which something was changed.
     fn flush(&self) -> Result<()> {
         let source = |source| Error::WriteFailed { source };
@@ -231,7 +248,8 @@ impl Commit<'_> {
     /// Takes everything back. An error if that fails.
     fn undo(&mut self, reason: &Error) -> Result<()> {
         let is_undone = take_back(std::mem::take(&mut self.done));
-        if is_undone && self.flush().is_ok() {
+        let flushed = self.flush();
+        if is_undone && flushed.is_ok() {
             return Ok(());
         }
         let reason = match reason {
@@ -239,20 +257,27 @@ impl Commit<'_> {
             Error::Changed { name } => format!("another program changed '{name}'"),
             _ => "a step failed".into(),
         };
-        let left = format!(
-            "{reason}, and some of the changes before it could not be taken back: look before you send the call again"
-        );
+        let left = match is_undone {
+            true => format!("{reason}; everything is as before, but that may not survive a loss of power"),
+            false => format!(
+                "{reason}, and some of the changes before it could not be taken back: look before you send the call again"
+            ),
+        };
         Err(Error::WriteFailed { source: io::Error::other(left) })
     }
 
-    /// Flushes the folders, removes for good what was replaced or deleted, and notes in the journal that all is done.
+    /// Removes for good what was replaced or deleted, and notes in the journal that all is done.
     fn finish(self, mut recording: Option<Recording>, control: &Control) -> Result<CarriedOut> {
-        // One rename leaves nothing to repair.
-        let first = recording.take_if(|_| self.draft.is_one_rename() && !failpoint::crashed());
-        let (recorded, flushed) = match first.map(|recording| recording.done(|| self.flush())) {
-            Some((recorded, flushed)) => (Some(recorded), flushed),
-            None => (None, self.flush()),
-        };
+        let (mut recorded, mut flushed) = (None, Ok(()));
+        if !self.draft.is_one_rename() {
+            recording.iter_mut().for_each(|recording| recording.mark(self.workspace));
+        } else if let Some(recording) = recording.take_if(|_| !failpoint::crashed()) {
+            // One rename leaves nothing to repair.
+            let (number, done) = recording.done(|| self.flush());
+            (recorded, flushed) = (Some(number), done);
+        } else {
+            flushed = self.flush();
+        }
         if failpoint::crashed() {
             return flushed.map(|()| CarriedOut::default());
         }

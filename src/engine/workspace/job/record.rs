@@ -56,6 +56,22 @@ impl Recording<'_> {
         self.not_undoable = change.not_undoable;
     }
 
+    /// Notes that all names are changed and on the disk.
+    pub(super) fn mark(&mut self, workspace: &Workspace) {
+        let Ok(open) = &mut self.open else { return };
+        if let Err(error) = open.mark(workspace.options.durability == Durability::Full) {
+            // What is not marked would be taken back when the old files are gone.
+            self.open = Err(error);
+        }
+    }
+
+    /// Leaves it open: not all that was done could be taken back.
+    pub(super) fn keep(self) {
+        if let Ok(open) = self.open {
+            open.keep();
+        }
+    }
+
     /// Notes that it is done, and runs `meanwhile` beside the flush.
     pub(super) fn done<T>(self, meanwhile: impl FnOnce() -> T) -> (Recorded, T) {
         let (done, result) = match self.open {

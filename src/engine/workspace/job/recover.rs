@@ -1,8 +1,8 @@
 //! Completes the jobs of dead servers, or takes them back: all or none, also after a crash (contract 20).
 //!
-//! The journal has what a job was to change, in order, with the inodes of the files that take the new names. So it is known how far
-//! the job came. If the last change of a name is there, the job is complete; else all that it did is taken back, the last first. What
-//! other programs have written since stays.
+//! The journal has what a job was to change, in order, and whether all of it is on the disk: then the job is complete. Else all that it did
+//! is taken back, the last first. How far it came is known by the inodes of the files that take the new names, and by their contents, as
+//! a file system can give an inode to another file. What other programs have written since stays.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -29,8 +29,8 @@ use text::shown::shown_line;
 /// How long a job of a dead server may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// How long it waits for files that others have locked.
-const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+/// How long it waits for files that others have locked. Calls that have nothing to do with them wait as long.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// A job that is taken back or completed.
 struct Recovery<'r> {
@@ -124,20 +124,14 @@ impl<'r> Recovery<'r> {
             );
             return open.keep();
         };
-        let (files, steps) = (&self.change.files[..], &self.change.steps[..]);
-        let done = (0..steps.len()).rev().find(|number| self.is_done(*number));
-        let has_come_to_its_end = match (done, files.last()) {
-            (Some(done), _) => done + 1 == steps.len(),
-            (None, Some(last)) if steps.is_empty() => self.has(&last.at, last.id),
-            (None, _) => false,
-        };
-        // After a loss of power, of two file systems one may have the new names and the other the old ones.
-        if has_come_to_its_end && !files.iter().any(|file| self.is_old(file)) {
+        if open.is_marked() || self.is_done_by_one_rename() {
             self.remove_hidden(|_| true);
             self.flush();
             self.file(open, "completed a change of a server that ended");
             return;
         }
+        let (files, steps) = (&self.change.files[..], &self.change.steps[..]);
+        let done = (0..steps.len()).rev().find(|number| self.is_done(*number));
         let mut kept = Vec::new();
         for step in steps[..done.map_or(0, |done| done + 1)].iter().rev() {
             if !self.tell(step.place(), self.take_back_step(step)) {
@@ -151,10 +145,21 @@ impl<'r> Recovery<'r> {
         }
         self.remove_hidden(|place| !kept.contains(&place));
         self.flush();
-        if !kept.is_empty() {
+        if kept.is_empty() {
+            tracing::info!("--journal: took back a change of a server that ended");
+        } else {
             // So that what it replaced and deleted is not lost.
             self.file(open, "took back a part of a change of a server that ended");
         }
+    }
+
+    /// Whether it is a new content of one file, which is there.
+    fn is_done_by_one_rename(&self) -> bool {
+        let [file] = &self.change.files[..] else { return false };
+        let content = || self.content(&self.find(&file.at)?.place);
+        self.change.steps.is_empty()
+            && self.has(&file.at, file.id)
+            && content().is_ok_and(|(_, hash)| hash == file.after)
     }
 
     /// Keeps the change in the journal.
@@ -222,7 +227,8 @@ impl<'r> Recovery<'r> {
                 Trace::Perhaps => {}
             }
         }
-        true
+        // Files have their new contents before all steps.
+        self.change.files.last().is_none_or(|last| !self.is_old(last) && self.has(&last.from, last.id))
     }
 
     fn trace(&self, step: &Step) -> Trace {
@@ -243,11 +249,11 @@ impl<'r> Recovery<'r> {
         }
     }
 
-    /// Whether the old file is at the place of a changed one, behind all steps.
+    /// Whether the old file is at the place of a changed one, where no step is done.
     fn is_old(&self, file: &FileChange) -> bool {
-        let kept = self.hidden(&file.at, &file.hidden).or_else(|| self.hidden(&file.from, &file.hidden));
+        let kept = self.hidden(&file.from, &file.hidden);
         let inode = |place: ResolvedPath| place.stat.map(|stat| stat.st_ino);
-        kept.and_then(inode).is_some_and(|kept| self.has(&file.at, (0, kept)))
+        kept.and_then(inode).is_some_and(|kept| self.has(&file.from, (0, kept)))
     }
 
     fn target(&self, at: &journal::Place) -> Option<Vec<u8>> {
@@ -282,14 +288,19 @@ impl<'r> Recovery<'r> {
         }
     }
 
-    /// Puts the old content of a file in place again, if the new one is there.
+    /// Puts the old content of a file in place again, if the new one is there, or what another program has made of it.
     fn take_back_content(&self, file: &FileChange) -> io::Result<()> {
         let found = self.find(&file.from)?;
         let place = &found.place;
-        if !self.has(&file.from, file.id) {
+        // Before the temporary files are written, only the places are known.
+        let is_written = file.id != journal::EntryId::default();
+        if !is_written || !found.exists() || self.is_old(file) {
             return Ok(());
         }
         let (now, hash) = self.content(place)?;
+        if hash == file.before {
+            return Ok(());
+        }
         let is_same = place.restat()?.is_some_and(|stat| FileStamp::of(&stat).same_content(now.stamp()));
         if let Some(hidden) = self.hidden(&file.from, &file.hidden).filter(|_| hash == file.after && is_same)
         {

@@ -65,7 +65,8 @@ fn a_job_is_done_or_not_wherever_its_server_dies() {
             assert!(!is_left_open(&next), "step {step}");
             let last = next.change_log().unwrap().numbers().unwrap().last().copied();
             if let Some(last) = last {
-                super::undo::undo(&next, last).unwrap();
+                let undone = super::undo::undo(&next, last);
+                assert!(undone.is_ok(), "step {step} of {ops:?}: {tree:?} {:?}", undone.err());
                 assert_eq!(trees(&dirs).0, start(), "step {step}: a completed job can be taken back");
             }
             step += 1;
@@ -218,6 +219,58 @@ fn what_others_write_after_a_crash_survives_the_repair() {
     }
 }
 
+/// A folder in which a server has died in the middle of a change, when the tree was so.
+fn died_when(start: &Tree, ops: &[Op], is_there: impl Fn(&Tree) -> bool) -> Dirs {
+    for step in 1.. {
+        let dirs = Dirs::new(start);
+        assert!(died_at(step, &dirs, ops), "no step leaves that");
+        if is_there(&dirs.tree()) {
+            return dirs;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_others_put_in_the_place_of_a_changed_file_is_kept_and_the_change_is_taken_out_of_it() {
+    let mut start = start();
+    start.insert("long".into(), Some("1\n2\n3\n4\n".into()));
+    let is_new = |tree: &Tree, path: &str| tree[path] != start[path];
+    let died_when = |ops: &[Op], is_there: &dyn Fn(&Tree) -> bool| died_when(&start, ops, is_there);
+    let replace = |dirs: &Dirs, path: &str, text: &str| {
+        let (new, place) = (dirs.path().join("theirs"), dirs.path().join(path));
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, place).unwrap();
+    };
+    let read = |dirs: &Dirs, path: &str| std::fs::read_to_string(dirs.path().join(path)).unwrap();
+    let ops = &[Op::Append("a", "more\n"), Op::Append("d/x", "more\n"), Op::Append("long", "more\n")];
+    // The last file, before all of it is on the disk.
+    let dirs = died_when(ops, &|tree| is_new(tree, "a") && is_new(tree, "d/x") && is_new(tree, "long"));
+    let with_theirs = format!("theirs\n{}", read(&dirs, "long"));
+    replace(&dirs, "long", &with_theirs);
+    drop(dirs.open());
+    let (tree, left) = trees(&dirs);
+    assert_eq!((&tree["a"], &tree["d/x"]), (&start["a"], &start["d/x"]));
+    assert_eq!(tree["long"].as_deref(), Some("theirs\n1\n2\n3\n4\n"));
+    assert!(left.is_empty(), "{left:?}");
+    // One that the server had not come to.
+    let dirs = died_when(ops, &|tree| is_new(tree, "a") && !is_new(tree, "long"));
+    replace(&dirs, "long", "theirs\n");
+    drop(dirs.open());
+    let tree = trees(&dirs).0;
+    assert_eq!((&tree["a"], &tree["d/x"]), (&start["a"], &start["d/x"]));
+    assert_eq!(tree["long"].as_deref(), Some("theirs\n"));
+}
+
+#[test]
+fn a_change_of_which_another_program_does_the_rest_is_taken_back() {
+    let ops = [Op::Append("a", "1\n"), Op::Delete("d/x", false)];
+    let dirs = died_when(&start(), &ops, |tree| tree["a"] != start()["a"]);
+    std::fs::remove_file(dirs.path().join("d/x")).unwrap();
+    drop(dirs.open());
+    assert_eq!(trees(&dirs).0["a"], start()["a"]);
+}
+
 /// Where Linux tells who waits for a lock.
 const LOCKS: &str = "/proc/locks";
 
@@ -254,7 +307,8 @@ fn a_repair_waits_for_the_file_that_another_server_writes() {
         std::fs::write(at("theirs"), "theirs\n").unwrap();
         std::fs::rename(at("theirs"), at("a")).unwrap();
         drop(theirs);
-        drop(repair.join().unwrap());
+        // It waits for a short time only: a later call does it then.
+        repair.join().unwrap().recover();
     });
     let (tree, _) = trees(&dirs);
     assert_eq!(tree["a"].as_deref(), Some("theirs\n"));
