@@ -42,6 +42,7 @@ pub(crate) fn under_strace(command: &Command, options: &[&str]) -> Option<Comman
     let mut strace = Command::new("strace");
     strace.args(["-D", "-f", "-qq"]).args(options);
     strace.arg(command.get_program()).args(command.get_args());
+    strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     Some(strace)
 }
 
