@@ -122,7 +122,7 @@ pub(crate) fn similar_names(
         .map(|other| (likeness(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    scored.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

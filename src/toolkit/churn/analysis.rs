@@ -153,7 +153,7 @@ impl<'a> Sum<'a> {
                 Some(file_churn(row, path, exists, &self.walked.authors))
             })
             .collect();
-        files.sort_by(|one, other| {
+        files.sort_unstable_by(|one, other| {
             let key = |file: &FileChurn| std::cmp::Reverse((file.lines(), file.commits));
             key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
         });
@@ -184,7 +184,7 @@ fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Arc<Author>]) 
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
-    list.sort_by(|one, other| other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author)));
+    list.sort_unstable_by(|one, other| other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author)));
     list
 }
 

@@ -226,7 +226,7 @@ impl Comparison<'_> {
                 files.push(WorkTreeFile { place, is_deleted: true, contents, ..WorkTreeFile::default() });
             }
         }
-        files.sort_by(|one, other| one.place.cmp(&other.place));
+        files.sort_unstable_by(|one, other| one.place.cmp(&other.place));
         Ok(SinceHead { files, ..self.since })
     }
 

@@ -68,12 +68,12 @@ pub(crate) fn regions(text: &[u8], needle: &str) -> Regions {
         best.push((count, number));
         if best.len() == 2 * BLOCKS {
             // Of equal blocks, the first stay.
-            best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+            best.sort_unstable_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
             best.truncate(BLOCKS);
             least = best[BLOCKS - 1].0 + 1;
         }
     }
-    best.sort_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+    best.sort_unstable_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
     best.truncate(BLOCKS);
     let around = needle.len() * 3 / 2 + 128;
     let region = |&(_, number): &(u32, usize)| {
@@ -93,7 +93,7 @@ pub(crate) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near>
     }
     let mut found: Vec<Near> =
         regions.at.iter().flat_map(|region| closest(text, region.clone(), compared)).collect();
-    found.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
+    found.sort_unstable_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
     let mut told: Vec<Near> = Vec::new();
     for near in found {
         if told.iter().all(|other| near.at.end <= other.at.start || other.at.end <= near.at.start) {
