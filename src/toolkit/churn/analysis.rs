@@ -184,7 +184,9 @@ fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Arc<Author>]) 
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
-    list.sort_unstable_by(|one, other| other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author)));
+    list.sort_unstable_by(|one, other| {
+        other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author))
+    });
     list
 }
 

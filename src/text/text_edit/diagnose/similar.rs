@@ -93,7 +93,9 @@ pub(crate) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near>
     }
     let mut found: Vec<Near> =
         regions.at.iter().flat_map(|region| closest(text, region.clone(), compared)).collect();
-    found.sort_unstable_by(|one, other| other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start)));
+    found.sort_unstable_by(|one, other| {
+        other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start))
+    });
     let mut told: Vec<Near> = Vec::new();
     for near in found {
         if told.iter().all(|other| near.at.end <= other.at.start || other.at.end <= near.at.start) {
