@@ -198,7 +198,7 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
             _ => None,
         })
         .collect();
-    inserts.sort_by_key(|(_, line, _)| *line);
+    inserts.sort_unstable_by_key(|(at, line, _)| (*line, *at));
     inserts
 }
 

@@ -23,7 +23,7 @@ pub(super) fn plan(
     old: &[u8],
 ) -> Option<EditPlan<'static>> {
     let mut order: Vec<usize> = (0..sides.len()).collect();
-    order.sort_by_key(|&hunk| (lines[hunk], lines[hunk] + sides[hunk].old.len()));
+    order.sort_unstable_by_key(|&hunk| (lines[hunk], lines[hunk] + sides[hunk].old.len(), hunk));
     let changes = order.iter().flat_map(|&hunk| {
         let (side, line) = (&sides[hunk], lines[hunk]);
         side.changes.iter().map(move |change| (line + change.from, change, side))

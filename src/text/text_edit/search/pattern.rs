@@ -176,7 +176,7 @@ pub(crate) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
         }
         None => {}
     });
-    all.sort_by_key(|(count, stretch)| (*count, std::cmp::Reverse(stretch.len())));
+    all.sort_unstable_by_key(|(count, stretch)| (*count, std::cmp::Reverse(stretch.len()), stretch.start));
     all.truncate(STRETCHES);
     all.into_iter().map(|(_, stretch)| stretch).collect()
 }
