@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
-use super::levels::{Strings, continuations, shows_level};
+use super::levels::{Strings, continuations, may_open_level, opens_level, shows_level};
 
 /// The longest unit of a level that is looked for in a text.
 const MAX_UNIT: usize = 16;
@@ -273,9 +273,16 @@ fn steps_below<'t>(
     lines: impl Iterator<Item = Line<'t>>,
     counts: impl Fn(&Line) -> bool,
 ) -> impl Iterator<Item = &'t [u8]> {
-    let mut above: Option<Line> = None;
+    let (mut above, mut outer): (Option<(Line, bool)>, Vec<Line>) = (None, Vec::new());
     lines.filter(|line| !line.is_blank()).filter_map(move |line| {
-        let above = above.replace(line).filter(|above| shows_level(above.core) && counts(above))?;
+        outer.truncate(outer.partition_point(|above| above.head.len() < line.head.len()));
+        let goes_on = outer.last().is_some_and(|above| !may_open_level(above.core));
+        outer.push(line);
+        // What goes on with another line may stand anywhere: only if it opens a level, that one is below it.
+        let shows = |(above, goes_on): &(Line, bool)| {
+            shows_level(above.core) && counts(above) && (!goes_on || opens_level(above.core))
+        };
+        let (above, _) = above.replace((line, goes_on)).filter(shows)?;
         let step = line.head.strip_prefix(above.head)?.get(item_mark(&above)..)?;
         (!step.is_empty() && step.len() <= MAX_UNIT).then_some(step)
     })

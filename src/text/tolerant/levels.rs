@@ -70,18 +70,22 @@ pub(super) fn shows_level(core: &[u8]) -> bool {
 
 /// Whether a deeper line below this one may be a level. Below the others it goes on with their statement or value, and stands where
 /// that one begins or anywhere: below a comma, a backslash, a bracket that is open and not the last character, or the value of a key.
-fn may_open_level(core: &[u8]) -> bool {
-    const OPENERS: &[u8] = b":{([>|";
-    let core = without_comment(core);
-    let Some(last) = core.last() else { return false };
-    if OPENERS.contains(last) {
+pub(super) fn may_open_level(core: &[u8]) -> bool {
+    if opens_level(core) {
         return true;
     }
+    let core = without_comment(core);
+    let Some(last) = core.last() else { return false };
     let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(byte);
     let entry = core.strip_prefix(b"- ").unwrap_or(core);
     let key = entry.iter().take_while(|byte| is_key(byte)).count();
     let has_value = entry[key..].starts_with(b": ");
     !b",\\".contains(last) && !has_value && !leaves_bracket_open(core)
+}
+
+/// Whether this line ends as one does that a level begins below.
+pub(super) fn opens_level(core: &[u8]) -> bool {
+    without_comment(core).last().is_some_and(|last| b":{([>|".contains(last))
 }
 
 /// The line without a comment at its end, as most languages write it.

@@ -215,6 +215,11 @@ fn an_edit_whose_indentation_has_no_one_mapping_is_refused() {
         ),
         ("a: q\nf: x\n   y\n", "  a: q\n  f: x", "  d:\n    a: q\n    f: x"),
         ("x = g(a,\n      b)\ny = 1\n", "  y = 1", "  if z:\n    y = 1"),
+        (
+            "a:\n  b:\n    c:\n        k = f(a,\n               b)\n        m = f(a,\n               d)\n",
+            "          b) \n   m = f(a,\n          d)",
+            "p:\n q = f(a,\n        r)\n          b) \n   m = f(a,\n          d)",
+        ),
         // Comments and what is inside strings show no indentation of code, and no level.
         (
             "class C:\n    def f(self):\n        if x:\n            g = \"\"\"d\n  c\n\"\"\"\n",
