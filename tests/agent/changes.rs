@@ -280,3 +280,17 @@ fn each_change_counts_by_its_own_time_also_behind_a_clock_that_was_set() {
     let told = server.ok("changes", json!({ "since": "2h", "diff": false }));
     assert!(told.starts_with("5 changes in 3 files"), "{told}");
 }
+
+#[test]
+fn a_folder_in_the_place_of_a_deleted_file_is_another_entry() {
+    let folder = Folder::new();
+    ["d/x", "d/y", "k/m"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true }));
+    server.ok("edit", json!({ "path": "k", "copy_to": "d/x" }));
+    let told = server.ok("changes", json!({ "diff": false }));
+    assert!(
+        told.ends_with("\nd: by c1, c2\nd/x: deleted by c1\nd/x/m: new by c2\nd/y: deleted by c1"),
+        "{told}"
+    );
+}

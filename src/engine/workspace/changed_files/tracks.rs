@@ -79,9 +79,9 @@ impl<'c> Tracks<'c> {
             let Some(at) = place(step.place()) else { continue };
             let before = (index, element);
             match step {
-                Step::Folder { .. } => self.made(&at, before).make(*number, true, None),
-                Step::New { after, .. } => self.made(&at, before).make(*number, false, Some(*after)),
-                Step::Link { .. } => self.made(&at, before).make(*number, false, None),
+                Step::Folder { .. } => self.made(&at, before, true).make(*number, None),
+                Step::New { after, .. } => self.made(&at, before, false).make(*number, Some(*after)),
+                Step::Link { .. } => self.made(&at, before, false).make(*number, None),
                 Step::Moved { .. } => self.known(&at, before).note(*number),
                 Step::Deleted { entries, .. } => self.delete(*number, &at, entries, before),
             }
@@ -118,14 +118,17 @@ impl<'c> Tracks<'c> {
     }
 
     /// The entry that comes to a place at that time: the one that an undo brings back, or that was deleted there, or a new one.
-    fn made(&mut self, place: &Place, (change, element): At) -> &mut Track<'c> {
+    fn made(&mut self, place: &Place, (change, element): At, is_folder: bool) -> &mut Track<'c> {
         let end = self.trail.now(place.clone(), (change, element + 1)).place;
         let mut track = None;
         if !self.by_end.contains_key(&end) {
-            track = self.gone.remove(place).and_then(|gone| self.by_end.remove(&Err(gone)));
+            let gone = self.gone.get(place).map(|gone| Err(gone.clone()));
+            let gone =
+                gone.filter(|gone| self.by_end.get(gone).is_some_and(|was| was.is_folder == is_folder));
+            track = gone.and_then(|gone| self.by_end.remove(&gone));
         }
         self.note_gone(&end);
-        let new = || Track { before: Before::Nothing, ..Track::default() };
+        let new = || Track { before: Before::Nothing, is_folder, ..Track::default() };
         self.by_end.entry(end).or_insert_with(|| track.unwrap_or_else(new))
     }
 
@@ -183,14 +186,17 @@ impl<'c> Track<'c> {
     }
 
     /// `content`: the hash of what it holds, if it is a file.
-    fn make(&mut self, number: ChangeNumber, is_folder: bool, content: Option<u64>) {
+    fn make(&mut self, number: ChangeNumber, content: Option<u64>) {
         self.note(number);
-        (self.is_folder, self.content) = (is_folder, content);
+        self.content = content;
     }
 
     /// `kept`: what it was. `None`: that is not kept.
     fn delete(&mut self, number: ChangeNumber, kept: Option<&'c KeptEntry>) {
         self.note(number);
+        if let Some(kept) = kept {
+            self.is_folder = matches!(kept, KeptEntry::Folder { .. });
+        }
         let edits = std::mem::take(&mut self.edits);
         let content = self.content.take();
         if let (Some(KeptEntry::File { content: kept, .. }), Some(content)) = (kept, content) {
