@@ -1,4 +1,4 @@
-//! `replace` in files whose encoding is unsure, and in those with several kinds of breaks.
+//! `replace` in files whose encoding is unsure.
 
 use serde_json::json;
 
@@ -48,21 +48,4 @@ fn a_pattern_that_is_not_ascii_says_where_its_absence_is_not_proved() {
     assert!(text.contains("1 file without a match perhaps in another encoding than guessed"), "{text}");
     server.ok("replace", json!({ "pattern": "foo", "replacement": "bar" }));
     assert_eq!((folder.read("a"), folder.text("b")), (b"\xec\xe8\xf0 bar\n".to_vec(), "bar\n".into()));
-}
-
-#[test]
-fn no_line_disappears_where_what_is_between_two_breaks_goes() {
-    let folder = Folder::new();
-    let server = serve(&folder, &[]);
-    for (old, pattern, replacement, new) in [
-        ("a\rX\nb", "X", "", "a\r\n\nb"),
-        ("a\rXY\nb", "[XY]", "", "a\r\n\nb"),
-        ("a\rX\nb", "(a\r)X", "$1", "a\r\n\nb"),
-        ("a\rX\nb", "X\n", "", "a\rb"),
-    ] {
-        put(&folder, "a", old);
-        let call = json!({ "pattern": pattern, "replacement": replacement, "multiline": true });
-        server.ok("replace", call);
-        assert_eq!(folder.text("a"), new, "{old:?} {pattern:?}");
-    }
 }

@@ -3,7 +3,6 @@
 //! Pure. A place is replaced by new text and by parts of itself. Only new text is encoded: the bytes of those parts stay as they are,
 //! also where they are no character, and so do all bytes that are in no place.
 
-mod apart;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +10,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use self::apart::End;
 use super::decoded::{Before, DecodedText, OfFile, Place, inside_character};
 use super::doubt::{Doubt, half};
 use super::encoded::{EncodedText, lacking_in_part};
@@ -107,10 +105,10 @@ impl<'o> SearchedText<'o> {
 
     /// To replace places of it.
     pub fn replacing(&self) -> Replacing<'_> {
-        let (place, changes, texts, numbers, end) = Default::default();
+        let (place, changes, texts, numbers) = Default::default();
         let breaks = Breaks::new(self.bytes());
         let has_breaks = memchr::memchr2(b'\n', b'\r', self.bytes()).is_some();
-        Replacing { text: self, place, changes, texts, numbers, breaks, has_breaks, end, held: 0 }
+        Replacing { text: self, place, changes, texts, numbers, breaks, has_breaks, held: 0 }
     }
 }
 
@@ -136,7 +134,6 @@ pub struct Replacing<'s> {
     numbers: HashMap<Vec<u8>, usize>,
     breaks: Breaks<'s>,
     has_breaks: bool,
-    end: End,
     /// Bytes of memory.
     held: usize,
 }
@@ -155,8 +152,6 @@ impl Replacing<'_> {
             return Err(Error::InvalidArguments { at: "old_text".into(), problem: problem.into() });
         }
         self.give_breaks(&at, &mut parts);
-        self.end_place(Some(at.start))?;
-        self.end.begin(self.text.bytes(), at.clone(), &mut parts);
         let OfFile { bytes, first } = self.of_file(at)?;
         let new = self.new_bytes(first, &parts)?;
         let text = self.number(new);
@@ -181,8 +176,7 @@ impl Replacing<'_> {
     }
 
     /// What all of them change in the bytes of the file, and the memory that is held for that.
-    pub fn finish(mut self, memory: &Budget) -> Result<(EditPlan<'static>, Share)> {
-        self.end_place(None)?;
+    pub fn finish(self, memory: &Budget) -> Result<(EditPlan<'static>, Share)> {
         let Replacing { text, changes, texts, held, .. } = self;
         let mut share = memory.share();
         if !share.grow(held) {
@@ -196,21 +190,6 @@ impl Replacing<'_> {
         let plan = EditPlan::of_parts(changes, texts, old).ok_or_else(inside_character)?;
         text.doubt.check(old, &plan)?;
         Ok((plan.into_encoding(text.of.encoding), share))
-    }
-
-    /// Puts a break between what the last place left at its end and the byte behind it, if these would become one. `next` is where the
-    /// next place begins: if it touches, it is made together with the last one.
-    fn end_place(&mut self, next: Option<usize>) -> Result<()> {
-        if !self.end.needs_break(self.text.bytes(), next) {
-            return Ok(());
-        }
-        let Some((mut change, before)) = self.changes.pop() else { return Ok(()) };
-        let mut new = self.texts[change.text].clone();
-        new.extend(self.new_bytes(Place::default(), &[NewPart::Text("\n".into())])?);
-        change.text = self.number(new);
-        change.part = 0..self.texts[change.text].len();
-        self.changes.push((change, before));
-        Ok(())
     }
 
     fn of_file(&mut self, at: Range<usize>) -> Result<OfFile> {

@@ -80,36 +80,6 @@ fn a_break_in_new_text_has_the_kind_of_its_line() {
 }
 
 #[test]
-fn two_breaks_stay_two_where_what_was_between_them_goes() {
-    let gone = |_| Vec::new();
-    for (old, what, expected) in [
-        ("a\rX\nb", "X", "a\r\n\nb"),
-        ("a\rXX\nb", "X", "a\r\n\nb"),
-        ("a\rXXb", "X", "a\rb"),
-        ("X\nb", "X", "\nb"),
-        ("a\r\nX\nb", "X", "a\r\n\nb"),
-    ] {
-        let utf_8 = replaced(text(Encoding::Utf8), old.as_bytes(), what, gone).unwrap();
-        assert_eq!(String::from_utf8(utf_8).unwrap(), expected, "{old:?}");
-        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-        let utf_16 = replaced(text(Encoding::Utf16Le), &wide(old), what, gone).unwrap();
-        assert_eq!(utf_16, wide(expected), "{old:?}");
-    }
-    // A part of a place that is kept.
-    let first = |at: usize| vec![NewPart::Kept(at..at + 2)];
-    assert_eq!(replaced(text(Encoding::Utf8), b"a\rX\nb", "a\rX", first).unwrap(), b"a\r\n\nb");
-    let last = |at: usize| vec![NewPart::Kept(at + 1..at + 2)];
-    assert_eq!(replaced(text(Encoding::Utf8), b"a\rX\nb", "X\n", last).unwrap(), b"a\r\n\nb");
-    // A break that goes was never one of two.
-    let gone_with_break = replaced(text(Encoding::Utf8), b"a\rX\nb", "X\n", gone).unwrap();
-    assert_eq!(gone_with_break, b"a\rb");
-    assert_eq!(
-        replaced(text(Encoding::Utf8), b"a\r\nb", "\n", |at| vec![NewPart::Kept(at..at + 1)]).unwrap(),
-        b"a\r\nb"
-    );
-}
-
-#[test]
 fn an_unsure_guess_is_enough_only_for_ascii() {
     let memory = Budget::new(usize::MAX);
     let guess = TextEncoding { source: EncodingSource::WeakGuess, ..text(Encoding::Windows1252) };
