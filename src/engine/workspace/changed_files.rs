@@ -65,7 +65,7 @@ impl Workspace {
             .filter(is_wanted)
             .map(|(place, track)| self.changed_file(place, track, &mut left, control))
             .collect::<Result<_>>()?;
-        files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        files.sort_by(|one, other| one.path.cmp(&other.path));
         find_parts(&mut files);
         Ok(files)
     }

@@ -60,7 +60,7 @@ impl Catalogue {
                 .filter(|one| !own.broken.iter().any(|broken| broken.uri.as_ref() == Some(&one.uri))),
         );
         // Stable, so that of two with one URI the own one stays.
-        templates.sort_unstable_by(|a, b| a.uri.cmp(&b.uri));
+        templates.sort_by(|a, b| a.uri.cmp(&b.uri));
         templates.dedup_by(|b, a| a.uri == b.uri);
         Catalogue { templates, broken: own.broken }
     }
@@ -137,7 +137,7 @@ impl Catalogue {
         };
         let mut found: Vec<(f64, &Template)> = self.list(toolchain, None).map(scored).collect();
         found.retain(|(score, _)| *score > 0.0);
-        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
         found
     }
 }
