@@ -75,23 +75,6 @@ impl ChangeLog {
         self.started_ms
     }
 
-    /// The last changes, in order: all behind the last one that is not `wanted`.
-    pub fn since(
-        &self,
-        wanted: impl Fn(ChangeNumber, &Change) -> bool,
-    ) -> io::Result<Vec<(ChangeNumber, Change)>> {
-        let mut changes = Vec::new();
-        for number in self.numbers()?.into_iter().rev() {
-            match self.read(number)? {
-                Some(change) if wanted(number, &change) => changes.push((number, change)),
-                Some(_) => break,
-                None => {}
-            }
-        }
-        changes.reverse();
-        Ok(changes)
-    }
-
     /// A number that no change has, in the journals of all served folders. All servers take them from one file. `known`: one that was
     /// given, though the file does not say so.
     fn next_number(&self, known: ChangeNumber) -> io::Result<ChangeNumber> {

@@ -2,20 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{make, put};
+use super::{make, put, refused, serve_tools as serve};
 use crate::support::{Folder, Mcp, Stdio};
-
-fn serve(folder: &Folder, tools: &str, flags: &[&str]) -> Stdio {
-    Stdio::start(folder, &[&[&*format!("--tools={tools}")], flags].concat()).ready()
-}
-
-/// The text of a call that is refused.
-#[track_caller]
-fn refused(server: &Stdio, tool: &str, arguments: Value) -> String {
-    let answer = server.tool(tool, arguments);
-    assert!(answer.is_error, "{}", answer.text);
-    answer.text
-}
 
 /// The first object of JSON in a text.
 #[track_caller]

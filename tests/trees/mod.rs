@@ -52,6 +52,19 @@ fn serve(folder: &Folder, flags: &[&str]) -> Stdio {
     Stdio::start(folder, &[&[SET], flags].concat()).ready()
 }
 
+/// A server with these tools.
+fn serve_tools(folder: &Folder, tools: &str, flags: &[&str]) -> Stdio {
+    Stdio::start(folder, &[&[&*format!("--tools={tools}")], flags].concat()).ready()
+}
+
+/// The text of a call that is refused.
+#[track_caller]
+fn refused(server: &Stdio, tool: &str, arguments: Value) -> String {
+    let answer = server.tool(tool, arguments);
+    assert!(answer.is_error, "{}", answer.text);
+    answer.text
+}
+
 /// Writes a file and makes its folders.
 pub(crate) fn put(folder: &Folder, path: &str, bytes: impl AsRef<[u8]>) {
     make(folder, path.rsplit_once('/').map_or("", |(parent, _)| parent));

@@ -1,20 +1,9 @@
 //! What a refused call says to do next.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::put;
-use crate::support::{Folder, Mcp, Stdio, lock};
-
-fn serve(folder: &Folder, tools: &str, flags: &[&str]) -> Stdio {
-    Stdio::start(folder, &[&[&*format!("--tools={tools}")], flags].concat()).ready()
-}
-
-#[track_caller]
-fn refused(server: &Stdio, tool: &str, arguments: Value) -> String {
-    let answer = server.tool(tool, arguments);
-    assert!(answer.is_error, "{}", answer.text);
-    answer.text
-}
+use super::{put, refused, serve_tools as serve};
+use crate::support::{Folder, Mcp, lock};
 
 #[test]
 fn a_path_below_a_file_names_the_file() {

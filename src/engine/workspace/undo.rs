@@ -58,9 +58,7 @@ impl Workspace {
         let mut turn = None;
         if !options.dry_run {
             turn = Some(log.hold_undos(control)?);
-            if self.may_have_to_repair() {
-                self.recover();
-            }
+            self.repair();
         }
         let numbers = log.numbers().map_err(failed)?;
         let history = History::since(self, log, (number, change), &numbers, control)?;

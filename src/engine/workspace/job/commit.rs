@@ -15,9 +15,8 @@ use super::stage::{Replacement, Staged};
 use super::take_back::{Done, EntryId, Hidden, NewFile, OldFile, take_back};
 use super::{CarriedOut, JobNote};
 use crate::workspace::Workspace;
-use crate::workspace::relocate::flush;
 use crate::workspace::write::Stopped;
-use folder::fs::atomic::{Durability, ReplaceError, Replaces, open_to_flush};
+use folder::fs::atomic::{Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
 use folder::fs::claim::has_no_links;
 use folder::fs::failpoint;
 use folder::fs::remove::Guard;
@@ -231,18 +230,19 @@ impl Commit<'_> {
         if self.draft.is_one_rename() {
             return Ok(());
         }
-        let flush = |folder: &OwnedFd| failpoint::fsync(folder).map_err(io::Error::from);
-        let flushed = failpoint::taken()
-            .and_then(|()| self.folders.values().try_for_each(flush))
-            .and_then(|()| self.opened_later.values().try_for_each(|place| flush(&open_to_flush(place)?)));
-        flushed.map_err(|source| Error::WriteFailed { source })
+        self.flush_by(|folder| Ok(failpoint::fsync(folder)?))
     }
 
     /// Flushes the folders in which something was changed.
     fn flush(&self) -> Result<()> {
-        let source = |source| Error::WriteFailed { source };
-        flush(self.folders.values())?;
-        self.opened_later.values().try_for_each(|place| flush([&open_to_flush(place).map_err(source)?]))
+        self.flush_by(flush_directory)
+    }
+
+    fn flush_by(&self, flush: impl Fn(&OwnedFd) -> io::Result<()>) -> Result<()> {
+        failpoint::taken()
+            .and_then(|()| self.folders.values().try_for_each(&flush))
+            .and_then(|()| self.opened_later.values().try_for_each(|place| flush(&open_to_flush(place)?)))
+            .map_err(|source| Error::WriteFailed { source })
     }
 
     /// Takes everything back. An error if that fails.
