@@ -12,11 +12,13 @@ pub use self::form::{FORMAT, Unreadable};
 pub use self::hunks::{Hunk, Replaced};
 pub use self::merge::{Conflict, undo_plan};
 pub use self::pieces::{Piece, Toggle};
+pub use self::rest::Rest;
 
 mod form;
 mod hunks;
 mod merge;
 mod pieces;
+mod rest;
 
 /// Everything that one successful call changed, and what takes it back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -152,7 +152,7 @@ fn what_is_repaired_at_a_start_is_in_the_log() {
     assert_eq!((folder.text("a"), folder.text("b")), ("new\n".into(), "old\n".into()), "in the middle");
     let next = serve(&folder, &[]);
     let log = next.stderr();
-    assert!(log.contains("took back a change of a server that ended"), "{log}");
+    assert!(log.contains("took back an unfinished change"), "{log}");
     assert_eq!((folder.text("a"), folder.text("b")), ("old\n".into(), "old\n".into()));
 }
 

@@ -1,11 +1,11 @@
 //! The changes that are being made, and what dead writers have left of them.
 //!
 //! Each is a locked file. From the moment when all names are changed and on the disk, its name has a mark: what has one is completed, all
-//! else is taken back. Knows not how.
+//! else is taken back. Another mark says that all in it is done, as it is what could not be taken back. Knows not how.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use folder::fs::leftovers::REPAIRED_WITHIN;
@@ -18,6 +18,9 @@ use super::{ChangeLog, ChangeNumber, OPEN, rewrite, set_aside, warn};
 
 /// How the name ends from the moment when all names are changed.
 const MARK: &str = "-all";
+
+/// How it ends when a part of the change was taken back, and the file has the rest.
+const REST: &str = "-rest";
 
 /// A change that is being made. Dropping it removes it.
 #[derive(Debug)]
@@ -93,7 +96,7 @@ impl ChangeLog {
             return Ok(Found::OfOthers);
         }
         let Some(file) = open.lock_if_left(&name)? else { return Ok(Found::Living) };
-        if has_both_names(&file) {
+        if has_both_names(&file) || !is_rest(&name) && open.len_of(&rest_of(&name)).is_some() {
             open.unlink(&name)?;
             return Ok(Found::Nothing);
         }
@@ -156,6 +159,48 @@ impl OpenChange<'_> {
         self.name.as_bytes().ends_with(MARK.as_bytes())
     }
 
+    /// Puts what could not be taken back in the place of the whole. With `flush`, it is on the disk then.
+    pub fn write_rest(&mut self, rest: &Change, flush: bool) -> io::Result<()> {
+        let (open, bytes) = (self.log.open()?, rest.to_bytes());
+        let (name, mut new) = (rest_of(&self.name), None);
+        open.replace(&name, |file| {
+            file.write_all(&bytes)?;
+            if flush {
+                file.sync_data()?;
+            }
+            // With the lock.
+            new = Some(file.try_clone()?);
+            Ok(())
+        })?;
+        let was = std::mem::replace(&mut self.name, name);
+        self.file = new.map_or_else(|| self.file.clone(), Arc::new);
+        self.len = bytes.len() as u64;
+        folder::fs::failpoint::taken()?;
+        if was != self.name {
+            open.unlink(&was)?;
+        }
+        if flush { open.flush() } else { Ok(()) }
+    }
+
+    /// Whether all in it is done, as it is what could not be taken back.
+    pub fn is_rest(&self) -> bool {
+        is_rest(&self.name)
+    }
+
+    /// Whether nobody could settle it for so long that what is hidden for it goes.
+    pub fn is_given_up(&self) -> bool {
+        let written = self.file.metadata().and_then(|meta| meta.modified());
+        written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > REPAIRED_WITHIN))
+    }
+
+    /// What was written down.
+    pub fn read(&self) -> io::Result<Change> {
+        let (mut file, mut bytes) = (&*self.file, Vec::new());
+        file.seek(SeekFrom::Start(0))?;
+        file.take(self.len).read_to_end(&mut bytes)?;
+        Change::from_bytes(&bytes).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
     /// How many bytes of changes are kept of one folder.
     pub fn max_bytes(&self) -> u64 {
         self.log.max_bytes
@@ -214,8 +259,21 @@ fn new_name() -> OsString {
 
 /// Whether it is the name of a change that is being made.
 fn is_name(name: &OsStr) -> bool {
-    let digits = name.to_str().map(|name| name.strip_suffix(MARK).unwrap_or(name));
+    let digits = name.to_str().map(|name| {
+        let digits = name.strip_suffix(MARK).or_else(|| name.strip_suffix(REST));
+        digits.unwrap_or(name)
+    });
     digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn is_rest(name: &OsStr) -> bool {
+    name.as_bytes().ends_with(REST.as_bytes())
+}
+
+/// The name of what could not be taken back of a change.
+fn rest_of(name: &OsStr) -> OsString {
+    let digits = name.as_bytes().strip_suffix(REST.as_bytes()).unwrap_or(name.as_bytes());
+    OsStr::from_bytes(&[digits, REST.as_bytes()].concat()).to_owned()
 }
 
 /// Whether a change was done and has its number: where a rename may replace something, it is linked under that, and then loses the name

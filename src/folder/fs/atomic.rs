@@ -296,6 +296,11 @@ impl PreparedFile {
         Err(ReplaceError::InPlace(in_doubt(&reason)))
     }
 
+    /// Its state when it was written, before it is put in place.
+    pub fn written(&self) -> FileStamp {
+        self.written
+    }
+
     /// Device and inode of the file.
     pub fn id(&self) -> (u64, u64) {
         (self.written.dev, self.written.ino)

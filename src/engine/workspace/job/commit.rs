@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::draft::Draft;
+use super::left::Undone;
 use super::locks::Holding;
 use super::record::Recording;
 use super::stage::{Replacement, Staged};
@@ -91,9 +92,18 @@ impl Workspace {
         match ran.and_then(|()| commit.secure()) {
             Ok(()) => commit.finish(recording, control),
             Err(reason) => {
-                if let Err(left) = commit.undo(&reason) {
-                    recording.into_iter().for_each(Recording::keep);
-                    return Err(left);
+                let (left, flushed) = commit.undo(recording.is_some());
+                drop(commit);
+                let undone = match (left.is_empty(), flushed) {
+                    (true, Ok(())) => Undone::All,
+                    (true, Err(_)) => {
+                        recording.into_iter().for_each(Recording::keep);
+                        Undone::Unflushed
+                    }
+                    (false, _) => self.settle_left(recording, &left, holding),
+                };
+                if let Some(problem) = undone.problem(&reason) {
+                    return Err(problem);
                 }
                 control.undo_commit();
                 Err(reason)
@@ -168,7 +178,7 @@ impl Commit<'_> {
             Err(errno) if has_no_links(errno) => return Ok(None),
             Err(errno) => return Err(ReplaceError::from(errno).into()),
         }
-        let hidden = Hidden { dir: dir.clone(), name: name.to_owned() };
+        let hidden = Hidden { dir: dir.clone(), name: name.to_owned(), stays: false };
         failpoint::taken().map_err(ReplaceError::from)?;
         self.look_again(place, old)?;
         Ok(Some(hidden))
@@ -190,7 +200,8 @@ impl Commit<'_> {
             self.look_again(place, &mut old)?;
         }
         let old = old.open(file.path.sent()).map_err(Stopped::Refused)?;
-        let (id, _lock) = (new.id(), new.lock());
+        // What another program writes right behind the rename is its own.
+        let (id, stamp, _lock) = (new.id(), new.written(), new.lock());
         let leads_there =
             || self.workspace.folders.check_still_leads_to(&file.path, found).map_err(Stopped::Refused);
         let put = new.put(place, &Replaces::File(&old), Durability::None, leads_there);
@@ -200,7 +211,7 @@ impl Commit<'_> {
             // A program that wrote to the old file between the last look and the rename has what it wrote only there.
             let was_written =
                 sys::fs::fstat(old.file()).is_ok_and(|now| !FileStamp::of(&now).same_content(old.stamp()));
-            let new = NewFile { id, stamp: stamp_at(place), _lock };
+            let new = NewFile { id, stamp, _lock };
             let old = hidden.map_or_else(|| OldFile::Open(old), OldFile::Hidden);
             self.done.push(Done::Replaced { place: place.clone(), new, old });
             if was_written {
@@ -245,25 +256,9 @@ impl Commit<'_> {
             .map_err(|source| Error::WriteFailed { source })
     }
 
-    /// Takes everything back. An error if that fails.
-    fn undo(&mut self, reason: &Error) -> Result<()> {
-        let is_undone = take_back(std::mem::take(&mut self.done));
-        let flushed = self.flush();
-        if is_undone && flushed.is_ok() {
-            return Ok(());
-        }
-        let reason = match reason {
-            Error::WriteFailed { source } => source.to_string(),
-            Error::Changed { name } => format!("another program changed '{name}'"),
-            _ => "a step failed".into(),
-        };
-        let left = match is_undone {
-            true => format!("{reason}; everything is as before, but that may not survive a loss of power"),
-            false => format!(
-                "{reason}, and some of the changes before it could not be taken back: look before you send the call again"
-            ),
-        };
-        Err(Error::WriteFailed { source: io::Error::other(left) })
+    /// Takes everything back. Returns the numbers of the elements that could not be, and whether the rest is on the disk.
+    fn undo(&mut self, is_repaired: bool) -> (HashSet<usize>, Result<()>) {
+        (take_back(std::mem::take(&mut self.done), is_repaired), self.flush())
     }
 
     /// Removes for good what was replaced or deleted, and notes in the journal that all is done.
@@ -308,8 +303,4 @@ impl Commit<'_> {
         let stamp = self.stamp;
         flushed.map(|()| CarriedOut { recorded, stamp, removed })
     }
-}
-
-fn stamp_at(place: &ResolvedPath) -> Option<FileStamp> {
-    place.restat().ok().flatten().map(|now| FileStamp::of(&now))
 }

@@ -26,6 +26,7 @@ mod commit;
 mod content;
 mod copies;
 mod draft;
+mod left;
 mod locks;
 mod names;
 mod plan;

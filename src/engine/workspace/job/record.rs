@@ -34,7 +34,7 @@ pub(super) struct Recording<'l> {
     flush: bool,
 }
 
-impl Recording<'_> {
+impl<'l> Recording<'l> {
     /// Writes down what `draft` will change.
     pub(super) fn write(
         &mut self,
@@ -67,9 +67,14 @@ impl Recording<'_> {
 
     /// Leaves it open: not all that was done could be taken back.
     pub(super) fn keep(self) {
-        if let Ok(open) = self.open {
+        if let Some(open) = self.into_open() {
             open.keep();
         }
+    }
+
+    /// The change as the journal has it. `None`: it has not.
+    pub(super) fn into_open(self) -> Option<OpenChange<'l>> {
+        self.open.ok()
     }
 
     /// Notes that it is done, and runs `meanwhile` beside the flush.

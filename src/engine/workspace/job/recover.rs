@@ -2,29 +2,31 @@
 //!
 //! The journal has what a job was to change, in order, and whether all of it is on the disk: then the job is complete. Else all that it did
 //! is taken back, the last first. How far it came is known by the inodes of the files that take the new names, and by their contents, as
-//! a file system can give an inode to another file. What other programs have written since stays.
+//! a file system can give an inode to another file. What other programs have written since stays: the journal gets what could not be taken
+//! back for them, and nothing else of the change. What failed for another reason is tried again later.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::locks::Held;
-use super::take_back::{put, rename_back, theirs};
-use crate::change_log::{ChangeLog, OpenChange};
+use super::take_back::theirs;
+use crate::change_log::{ChangeLog, ChangeNumber, OpenChange};
 use crate::workspace::found::{Found, Want};
 use crate::workspace::{ATTEMPTS, Workspace};
-use folder::fs::atomic::{AtomicFile, Durability, Replaces, flush_directory, open_to_flush};
+use folder::fs::atomic::{Durability, flush_directory, open_to_flush};
 use folder::fs::resolve::ResolvedPath;
-use folder::fs::version::{FileStamp, identity};
-use folder::fs::view::OpenFile;
+use folder::fs::version::identity;
 use folder::fs::{leftovers, temporary};
 use folder::{Control, Error, FilePath};
-use journal::{Change, FileChange, KeptEntry, Step};
+use journal::{Change, Rest, Step};
 use sys::ffi::OsStrExt;
-use sys::fs::{AtFlags, Dir};
+use sys::fs::AtFlags;
 use text::shown::shown_line;
+
+mod back;
+mod trace;
 
 /// How long a job of a dead server may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -39,13 +41,20 @@ struct Recovery<'r> {
     control: Control,
 }
 
-/// What tells whether a step was carried out.
-#[derive(PartialEq, Eq)]
-enum Trace {
-    Done,
-    NotDone,
-    /// It was, if the one before it was.
-    Perhaps,
+/// What is left of a job that was taken back.
+struct Left<'c> {
+    rest: Rest<'c>,
+    /// Whether another attempt may succeed, or something of it is only under a hidden name.
+    another_attempt: bool,
+}
+
+/// What has become of an unfinished job.
+pub(super) enum Settled {
+    TakenBack,
+    /// The journal has it, or what is left of it, as this change.
+    Filed(ChangeNumber),
+    /// It is still open.
+    Later,
 }
 
 impl Workspace {
@@ -70,7 +79,7 @@ impl Workspace {
             Err(error) => return tracing::warn!("--journal: what was left half done is not known: {error}"),
         };
         for (open, change) in left {
-            let recovery = Recovery { workspace: self, change: &change, control: Control::new(PATIENCE) };
+            let recovery = Recovery::of(self, &change);
             if recovery.reaches_all() {
                 recovery.settle(open);
             } else {
@@ -83,9 +92,18 @@ impl Workspace {
             }
         }
     }
+
+    /// Takes back what is left open of `change`, or completes it.
+    pub(super) fn settle(&self, open: OpenChange, change: &Change) -> Settled {
+        Recovery::of(self, change).settle(open)
+    }
 }
 
 impl<'r> Recovery<'r> {
+    fn of(workspace: &'r Workspace, change: &'r Change) -> Recovery<'r> {
+        Recovery { workspace, change, control: Control::new(PATIENCE) }
+    }
+
     /// Whether all of it is served: what is excluded is not.
     fn reaches_all(&self) -> bool {
         let is_served = |place| {
@@ -117,63 +135,69 @@ impl<'r> Recovery<'r> {
         None
     }
 
-    fn settle(&self, open: OpenChange) {
+    fn settle(&self, mut open: OpenChange) -> Settled {
+        // Before the locks, for which leftovers are removed.
+        let beside = self.inodes_beside();
         let Some(_held) = self.hold() else {
-            tracing::warn!(
-                "--journal: files of a change of a server that ended are locked; it is settled later"
-            );
-            return open.keep();
+            tracing::warn!("--journal: files of an unfinished change are locked; it is settled later");
+            open.keep();
+            return Settled::Later;
         };
-        if open.is_marked() || self.is_done_by_one_rename() {
+        if !open.is_rest() && (open.is_marked() || self.is_done_by_one_rename()) {
             self.remove_hidden(|_| true);
             self.flush();
-            self.file(open, "completed a change of a server that ended");
-            return;
+            return self.file(open, "completed an unfinished change");
         }
-        let (files, steps) = (&self.change.files[..], &self.change.steps[..]);
-        let done = (0..steps.len()).rev().find(|number| self.is_done(*number));
-        let mut kept = Vec::new();
-        for step in steps[..done.map_or(0, |done| done + 1)].iter().rev() {
-            if !self.tell(step.place(), self.take_back_step(step)) {
-                kept.push(step.place());
-            }
-        }
-        for file in files.iter().rev() {
-            if !self.tell(&file.from, self.take_back_content(file)) {
-                kept.push(&file.from);
-            }
-        }
-        self.remove_hidden(|place| !kept.contains(&place));
+        let Left { rest, another_attempt } = self.take_back(open.is_rest(), &beside);
         self.flush();
-        if kept.is_empty() {
-            tracing::info!("--journal: took back a change of a server that ended");
-        } else {
-            // So that what it replaced and deleted is not lost.
-            self.file(open, "took back a part of a change of a server that ended");
+        if rest.is_empty() {
+            self.remove_hidden(|_| true);
+            self.flush();
+            tracing::info!("--journal: took back an unfinished change");
+            return Settled::TakenBack;
         }
-    }
-
-    /// Whether it is a new content of one file, which is there.
-    fn is_done_by_one_rename(&self) -> bool {
-        let [file] = &self.change.files[..] else { return false };
-        let content = || self.content(&self.find(&file.at)?.place);
-        self.change.steps.is_empty()
-            && self.has(&file.at, file.id)
-            && content().is_ok_and(|(_, hash)| hash == file.after)
+        let left = rest.change();
+        if !(rest.is_all() && open.is_rest())
+            && let Err(error) = open.write_rest(&left, self.is_durable())
+        {
+            tracing::warn!("--journal: what is left of an unfinished change is not noted: {error}");
+            open.keep();
+            return Settled::Later;
+        }
+        self.remove_hidden(|element| !rest.has(element));
+        if another_attempt && !open.is_given_up() {
+            open.keep();
+            return Settled::Later;
+        }
+        // What it holds is in the journal.
+        let of_rest = Recovery::of(self.workspace, &left);
+        of_rest.remove_hidden(|_| true);
+        of_rest.flush();
+        self.file(open, "took back a part of an unfinished change; the journal has the rest")
     }
 
     /// Keeps the change in the journal.
-    fn file(&self, open: OpenChange, what: &str) {
-        match open.done(self.workspace.options.durability == Durability::Full, || ()).0 {
-            Ok(number) => tracing::info!("--journal: {what}: c{number}"),
-            Err(error) => tracing::warn!("--journal: {what}, which is not noted: {error}"),
+    fn file(&self, open: OpenChange, what: &str) -> Settled {
+        match open.done(self.is_durable(), || ()).0 {
+            Ok(number) => {
+                tracing::info!("--journal: {what}: c{number}");
+                Settled::Filed(number)
+            }
+            Err(error) => {
+                tracing::warn!("--journal: {what}, which is not noted: {error}");
+                Settled::Later
+            }
         }
+    }
+
+    fn is_durable(&self) -> bool {
+        self.workspace.options.durability == Durability::Full
     }
 
     /// Flushes the folders in which names changed.
     fn flush(&self) {
         let mut places = self.change.places().filter_map(|place| self.find(place).ok());
-        if self.workspace.options.durability == Durability::Full {
+        if self.is_durable() {
             let flushed = places.try_for_each(|found| flush_directory(&open_to_flush(&found.place)?));
             if let Err(error) = flushed {
                 tracing::warn!("--journal: a repair may not survive a loss of power: {error}");
@@ -181,21 +205,15 @@ impl<'r> Recovery<'r> {
         }
     }
 
-    /// Logs a failure. Returns whether there was none.
-    fn tell(&self, place: &journal::Place, result: io::Result<()>) -> bool {
-        if let Err(error) = &result {
-            let path = shown_line(&place.path);
-            tracing::warn!("--journal: {path}: a change of a server that ended is not taken back: {error}");
-        }
-        result.is_ok()
-    }
-
     /// What is at a place now.
     fn find(&self, place: &journal::Place) -> io::Result<Found> {
         let place = self.workspace.served_place(self.change, place).ok_or(io::ErrorKind::NotFound)?;
         let path = FilePath::known(place.0, &shown_line(place.1.as_os_str().as_bytes()));
         let found = self.workspace.folders.find_at(&place, &path, Want::Link);
-        found.map_err(|error| io::Error::other(format!("{error:?}")))
+        found.map_err(|error| match error {
+            Error::NotFound { .. } | Error::RefusedLink { .. } => theirs(),
+            error => io::Error::other(format!("{error:?}")),
+        })
     }
 
     /// The entry beside a place with its hidden name, if it is there.
@@ -216,131 +234,26 @@ impl<'r> Recovery<'r> {
         found.is_some_and(|stat| stat.st_ino == inode)
     }
 
-    /// Whether the step of this number was carried out. Asked of the last ones first, as places are those right behind a step.
-    fn is_done(&self, number: usize) -> bool {
-        // What a step leaves no trace of counts where the one before it was carried out.
-        let traces = self.change.steps[..=number].iter().rev().map(|step| self.trace(step));
-        for trace in traces {
-            match trace {
-                Trace::Done => return true,
-                Trace::NotDone => return false,
-                Trace::Perhaps => {}
-            }
-        }
-        // Files have their new contents before all steps.
-        self.change.files.last().is_none_or(|last| !self.is_old(last) && self.has(&last.from, last.id))
-    }
-
-    fn trace(&self, step: &Step) -> Trace {
-        let is_there = |at| self.find(at).is_ok_and(|found| found.exists());
-        let perhaps = |is_so| if is_so { Trace::Perhaps } else { Trace::NotDone };
-        let surely = |is_so| if is_so { Trace::Done } else { Trace::NotDone };
-        match step {
-            Step::Folder { at } => perhaps(is_there(at)),
-            Step::New { at, id, .. } => surely(self.has(at, *id)),
-            Step::Link { at, target } => surely(self.target(at).is_some_and(|now| now == *target)),
-            // A folder or link that the change has made itself.
-            Step::Moved { from, to, id: (0, 0) } => perhaps(is_there(to) && !is_there(from)),
-            Step::Moved { to, id, .. } => surely(self.has(to, *id)),
-            Step::Deleted { at, hidden, .. } => match self.hidden(at, hidden) {
-                Some(_) => Trace::Done,
-                None => perhaps(!is_there(at)),
-            },
-        }
-    }
-
-    /// Whether the old file is at the place of a changed one, where no step is done.
-    fn is_old(&self, file: &FileChange) -> bool {
-        let kept = self.hidden(&file.from, &file.hidden);
-        let inode = |place: ResolvedPath| place.stat.map(|stat| stat.st_ino);
-        kept.and_then(inode).is_some_and(|kept| self.has(&file.from, (0, kept)))
-    }
-
-    fn target(&self, at: &journal::Place) -> Option<Vec<u8>> {
-        let place = self.find(at).ok()?.place;
-        sys::fs::readlinkat(&place.dir, &place.name, Vec::new()).ok().map(|target| target.into_bytes())
-    }
-
-    fn take_back_step(&self, step: &Step) -> io::Result<()> {
-        let place = self.find(step.place())?.place;
-        let unlink = |flags| Ok(sys::fs::unlinkat(&place.dir, &place.name, flags)?);
-        match step {
-            Step::Folder { .. } if is_empty(&place) => unlink(AtFlags::REMOVEDIR),
-            Step::Folder { .. } => Ok(()),
-            Step::New { at, after, id } => match self.has(at, *id) && self.content(&place)?.1 == *after {
-                true => unlink(AtFlags::empty()),
-                false => Err(theirs()),
-            },
-            Step::Link { at, target } => match self.target(at).is_some_and(|now| now == *target) {
-                true => unlink(AtFlags::empty()),
-                false => Err(theirs()),
-            },
-            Step::Moved { to, id, .. } => match *id == (0, 0) || self.has(to, *id) {
-                true => rename_back(&self.find(to)?.place, &place),
-                false => Err(theirs()),
-            },
-            Step::Deleted { at, entries, hidden, .. } => match (self.hidden(at, hidden), &entries[..]) {
-                (Some(hidden), _) => rename_back(&hidden, &place),
-                // Another server has taken it for the temporary file of a dead one.
-                (None, [(_, KeptEntry::File { mode, content })]) => make(&place, *mode, content),
-                (None, _) => Err(theirs()),
-            },
-        }
-    }
-
-    /// Puts the old content of a file in place again, if the new one is there, or what another program has made of it.
-    fn take_back_content(&self, file: &FileChange) -> io::Result<()> {
-        let found = self.find(&file.from)?;
-        let place = &found.place;
-        // Before the temporary files are written, only the places are known.
-        let is_written = file.id != journal::EntryId::default();
-        if !is_written || !found.exists() || self.is_old(file) {
-            return Ok(());
-        }
-        let (now, hash) = self.content(place)?;
-        if hash == file.before {
-            return Ok(());
-        }
-        let is_same = place.restat()?.is_some_and(|stat| FileStamp::of(&stat).same_content(now.stamp()));
-        if let Some(hidden) = self.hidden(&file.from, &file.hidden).filter(|_| hash == file.after && is_same)
-        {
-            return Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?);
-        }
-        let view = now.clone().view(0..now.len_bytes())?;
-        if file.hunks.is_empty() {
-            return Err(io::Error::other("its old content is not in the journal"));
-        }
-        let plan = journal::undo_plan(file, view.bytes(), &[]).map_err(|_| theirs())?;
-        let mut old = AtomicFile::create(&place.dir)?;
-        plan.write_to(view.bytes(), &mut old)?;
-        put(old, place, &Replaces::File(&now))
-    }
-
-    /// The file at a place, and the hash of its content.
-    fn content(&self, place: &ResolvedPath) -> io::Result<(Arc<OpenFile>, u64)> {
-        let file = Arc::new(place.open().ok().flatten().ok_or_else(theirs)?);
-        let view = file.clone().view(0..file.len_bytes())?;
-        let hash = journal::hash(view.bytes());
-        Ok((file, hash))
-    }
-
-    /// Removes what still has a hidden name at places that `may_go`, and the temporary files beside.
-    fn remove_hidden(&self, may_go: impl Fn(&journal::Place) -> bool) {
-        for file in self.change.files.iter().filter(|file| may_go(&file.from)) {
-            let places = [&file.from, &file.at, &beside_after(&self.change.steps, &file.from)];
+    /// Removes what still has a hidden name for the elements that `may_go`, and the temporary files beside.
+    fn remove_hidden(&self, may_go: impl Fn(usize) -> bool) {
+        let (files, steps) = (&self.change.files, &self.change.steps);
+        for (_, file) in files.iter().enumerate().filter(|(element, _)| may_go(*element)) {
+            let places = [&file.from, &file.at, &beside_after(steps, &file.from)];
             for hidden in places.into_iter().filter_map(|place| self.hidden(place, &file.hidden)) {
                 let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty());
             }
         }
         let deleted = || {
-            self.change.steps.iter().enumerate().filter_map(|(number, step)| match step {
-                Step::Deleted { at, hidden, .. } if may_go(at) => Some((number, at, hidden)),
+            steps.iter().enumerate().filter_map(|(number, step)| match step {
+                Step::Deleted { at, hidden, .. } if may_go(files.len() + number) => {
+                    Some((number, at, hidden))
+                }
                 _ => None,
             })
         };
         let own = deleted().map(|(_, _, hidden)| OsStr::from_bytes(hidden).to_owned()).collect();
         for (number, at, hidden) in deleted() {
-            let moved = || self.hidden(&beside_after(&self.change.steps[number + 1..], at), hidden);
+            let moved = || self.hidden(&beside_after(&steps[number + 1..], at), hidden);
             let Some(hidden) = self.hidden(at, hidden).or_else(moved) else { continue };
             let path = PathBuf::from(OsStr::from_bytes(&at.path));
             self.workspace.remove_hidden(&hidden, true, &path, &own, &self.control);
@@ -348,8 +261,7 @@ impl<'r> Recovery<'r> {
         let mut cleared = HashSet::new();
         for found in self.change.places().filter_map(|place| self.find(place).ok()) {
             let id = sys::fs::fstat(&found.place.dir).map(|stat| identity(&stat));
-            // A hidden file that is kept is locked by nobody.
-            if id.is_ok_and(|id| cleared.insert(id)) && self.change.places().all(&may_go) {
+            if id.is_ok_and(|id| cleared.insert(id)) {
                 leftovers::clear(&found.place.dir, &self.workspace.mounts);
             }
         }
@@ -375,20 +287,4 @@ fn beside_after(steps: &[Step], place: &journal::Place) -> journal::Place {
         }
     }
     journal::Place { root, path: now.as_os_str().as_bytes().to_vec() }
-}
-
-/// Makes a file.
-fn make(place: &ResolvedPath, mode: u32, content: &[u8]) -> io::Result<()> {
-    let mut file = AtomicFile::create(&place.dir)?;
-    file.write_all(content)?;
-    put(file, place, &Replaces::Nothing(sys::fs::mode(mode)))
-}
-
-fn is_empty(place: &ResolvedPath) -> bool {
-    let Ok(folder) = place.open_folder() else { return false };
-    let Ok(entries) = Dir::read_from(&folder) else { return false };
-    let is_other = |entry: sys::io::Result<sys::fs::DirEntry>| {
-        entry.is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
-    };
-    !entries.into_iter().any(is_other)
 }

@@ -2,6 +2,7 @@
 //!
 //! What a change replaces or deletes keeps a second, hidden name until the job is done.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub(super) struct Hidden {
     /// The folder that has it.
     pub(super) dir: Arc<OwnedFd>,
     pub(super) name: OsString,
+    /// Whether it stays, for the repair.
+    pub(super) stays: bool,
 }
 
 impl Hidden {
@@ -68,15 +71,17 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        self.remove();
+        if !self.stays {
+            self.remove();
+        }
     }
 }
 
 /// A file that was put in place. It is locked until this is dropped, so that no other server changes it before all is done.
 pub(super) struct NewFile {
     pub(super) id: EntryId,
-    /// Its state right after that.
-    pub(super) stamp: Option<FileStamp>,
+    /// Its state before that.
+    pub(super) stamp: FileStamp,
     pub(super) _lock: Arc<LockedFile>,
 }
 
@@ -84,29 +89,33 @@ impl NewFile {
     /// Whether it is still at `place`, as it was put there. Another program may have put its own file there, or written to it.
     fn is_untouched(&self, place: &ResolvedPath) -> io::Result<bool> {
         let now = place.restat()?;
-        Ok(now.is_some_and(|now| {
-            identity(&now) == self.id
-                && self.stamp.is_none_or(|stamp| FileStamp::of(&now).same_content(&stamp))
-        }))
+        Ok(now.is_some_and(|now| identity(&now) == self.id && FileStamp::of(&now).same_content(&self.stamp)))
     }
 }
 
-/// Takes the steps back, the last first. False if something could not be taken back.
-pub(super) fn take_back(done: Vec<Done>) -> bool {
+/// Takes the steps back, the last first. Returns the numbers of those that could not be taken back: what they have hidden stays, if a
+/// repair follows.
+pub(super) fn take_back(done: Vec<Done>, is_repaired: bool) -> HashSet<usize> {
     if failpoint::crashed() {
-        return false;
+        return (0..done.len()).collect();
     }
     // All of them, also behind one that fails.
-    done.into_iter().rev().filter_map(|step| step.take_back().err()).count() == 0
+    let left = |(number, step): (usize, Done)| step.take_back(is_repaired).is_err().then_some(number);
+    done.into_iter().enumerate().rev().filter_map(left).collect()
 }
 
 impl Done {
-    fn take_back(self) -> io::Result<()> {
+    fn take_back(self, is_repaired: bool) -> io::Result<()> {
         match self {
-            Done::Replaced { place, new, old } => match new.is_untouched(&place)? {
-                true => restore(&place, old),
-                false => Err(theirs()),
-            },
+            Done::Replaced { place, new, mut old } => {
+                let is_ours = new.is_untouched(&place);
+                let restored =
+                    if matches!(is_ours, Ok(true)) { restore(&place, &old) } else { Err(theirs()) };
+                if let OldFile::Hidden(hidden) = &mut old {
+                    hidden.stays = is_repaired && restored.is_err();
+                }
+                restored
+            }
             Done::New { place, new } => match new.is_untouched(&place)? {
                 true => gone(sys::fs::unlinkat(&place.dir, &place.name, AtFlags::empty())),
                 false => Err(theirs()),
@@ -128,14 +137,19 @@ impl Done {
 
 /// What is at a place is another program's.
 pub(super) fn theirs() -> io::Error {
-    io::Error::other("another program has changed it meanwhile")
+    io::Error::new(io::ErrorKind::AlreadyExists, "another program has changed it meanwhile")
+}
+
+/// Whether another program is in the way, so that another attempt would fail, too.
+pub(super) fn is_of_theirs(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
 }
 
 /// Puts the old file at its place again.
-fn restore(place: &ResolvedPath, old: OldFile) -> io::Result<()> {
+fn restore(place: &ResolvedPath, old: &OldFile) -> io::Result<()> {
     match old {
         OldFile::Hidden(hidden) => Ok(sys::fs::renameat(&hidden.dir, &hidden.name, &place.dir, &place.name)?),
-        OldFile::Open(old) => rewrite(place, &old),
+        OldFile::Open(old) => rewrite(place, old),
     }
 }
 

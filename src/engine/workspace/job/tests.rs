@@ -15,6 +15,7 @@ use crate::WorkspaceOptions;
 
 mod chains;
 mod copies;
+mod left;
 mod model;
 mod parts;
 mod recover;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Commit, stamp_at};
+use super::Commit;
 use crate::workspace::Place;
 use crate::workspace::found::{Found, Want};
 use crate::workspace::job::draft::Taken;
@@ -95,13 +95,13 @@ impl Commit<'_> {
     ) -> Result<(), Stopped> {
         let found = self.free(at, path)?;
         self.will_change(&found.place)?;
-        let (id, _lock) = (prepared.id(), prepared.lock());
+        let (id, stamp, _lock) = (prepared.id(), prepared.written(), prepared.lock());
         let at = path.at(at.0, &at.1);
         let leads_there =
             || self.workspace.folders.check_still_leads_to(&at, &found).map_err(Stopped::Refused);
         let put = prepared.put(&found.place, &replaces, Durability::None, leads_there);
         if matches!(put, Ok(_) | Err(Stopped::Failed(ReplaceError::InPlace(_)))) {
-            let new = NewFile { id, stamp: stamp_at(&found.place), _lock };
+            let new = NewFile { id, stamp, _lock };
             self.done.push(Done::New { place: found.place, new });
         }
         self.stamp = put?;
