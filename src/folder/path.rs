@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::fs::temporary;
 use crate::{Error, Result};
 use sys::path::{below, is_absolute, is_usable_name, usual, with_slashes};
+use text::order;
 use text::shown::len_of_shown;
 
 /// Which names are allowed (`--names`, contract 2 and 12).
@@ -111,7 +112,7 @@ impl FolderPaths {
                 by_length.push((given.clone(), number));
             }
         }
-        by_length.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        order::sort_by_key(&mut by_length, |(path, _)| std::cmp::Reverse(path.as_os_str().len()));
         let folders = folders.into_iter().map(|(canonical, _)| usual(&canonical)).collect();
         FolderPaths(Arc::new(Prefixes { folders, by_length }), None)
     }

@@ -16,6 +16,7 @@ pub mod line_diff;
 pub mod line_edit;
 pub mod lines;
 pub mod omission;
+pub mod order;
 pub mod packed;
 pub mod patch;
 pub mod shown;

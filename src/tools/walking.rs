@@ -15,6 +15,7 @@ use folder::{
 };
 use sys::path::{told, with_slashes};
 use text::glob::GlobError;
+use text::order;
 pub(super) use text::shown::{in_one_line, shown, shown_line};
 
 /// Shares of the time of a walk that are left for the answer with what it has met.
@@ -125,7 +126,7 @@ pub(super) fn starts(workspace: &Workspace, path: Option<&FilePath>, below: &Fil
     };
     let mut starts =
         folders.into_iter().map(|folder| Start::new(workspace, folder)).collect::<Result<Vec<Start>>>()?;
-    starts.sort_by(|one, other| one.before.cmp(&other.before));
+    order::sort_by(&mut starts, |one, other| one.before.cmp(&other.before));
     Ok(starts)
 }
 

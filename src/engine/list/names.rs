@@ -12,6 +12,7 @@ use folder::{Control, Error, LeftOut, NamePolicy, Result, admits, is_in_git};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{Dir, FileType, Mode, OFlags};
+use text::order;
 
 /// Entries searched for names similar to a missing one.
 const SIMILAR_SEARCHED: usize = 2_000;
@@ -122,7 +123,7 @@ pub(crate) fn similar_names(
         .map(|other| (likeness(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(score, _)| *score >= SIMILAR_ENOUGH)
         .collect();
-    scored.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    order::sort_by(&mut scored, |one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

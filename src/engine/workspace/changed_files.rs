@@ -11,6 +11,7 @@ use crate::change_log::ChangeNumber;
 use folder::{Control, Error, FilePath, Result};
 use journal::Change;
 use sys::ffi::OsStrExt;
+use text::order;
 use text::shown::shown_line;
 
 mod tracks;
@@ -65,7 +66,7 @@ impl Workspace {
             .filter(is_wanted)
             .map(|(place, track)| self.changed_file(place, track, &mut left, control))
             .collect::<Result<_>>()?;
-        files.sort_by(|one, other| one.path.cmp(&other.path));
+        order::sort_by(&mut files, |one, other| one.path.cmp(&other.path));
         find_parts(&mut files);
         Ok(files)
     }

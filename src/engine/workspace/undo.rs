@@ -18,6 +18,7 @@ use crate::change_log::{ChangeLog, ChangeNumber};
 use folder::{Control, Error, FilePath, Result};
 use journal::{KeptEntry, Piece, Step};
 use sys::ffi::OsStrExt;
+use text::order;
 
 mod history;
 mod inverse;
@@ -122,7 +123,7 @@ impl Workspace {
                 element => (true, usize::MAX - change, usize::MAX - element.unwrap_or(0), entry),
             }
         };
-        wanted.sort_by_key(key);
+        order::sort_by_key(&mut wanted, key);
         Ok(wanted)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::table::ROWS;
 use super::{Encoding, EncodingChoice};
+use crate::order;
 
 /// Other names of UTF-16 in the order of its mark.
 const UTF_16: [&str; 3] = ["utf16", "ucs2", "unicode"];
@@ -51,7 +52,7 @@ impl EncodingChoice {
         let mut near: Vec<(f64, &str)> =
             EncodingChoice::names().map(|other| (likeness(other), other)).collect();
         near.retain(|(likeness, _)| *likeness >= NEAR);
-        near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        order::sort_by(&mut near, |(one, _), (other, _)| other.total_cmp(one));
         near.into_iter().take(3).map(|(_, name)| name).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{LineEdit, LineEdits, Operation, Text, inserts_past_end};
 use crate::lines::Break;
+use crate::order;
 use crate::splice::Splice;
 
 /// The edits in file order.
@@ -22,7 +23,9 @@ pub(super) struct Order<'t> {
 impl<'t> Order<'t> {
     pub(super) fn of(total: usize, edits: &'t LineEdits) -> Order<'t> {
         let mut inside: Vec<&LineEdit> = edits.edits.iter().filter(|edit| edit.line < total as u64).collect();
-        inside.sort_by_key(|edit| (edit.line, !matches!(edit.operation, Operation::Insert { .. })));
+        order::sort_by_key(&mut inside, |edit| {
+            (edit.line, !matches!(edit.operation, Operation::Insert { .. }))
+        });
         let mut end: Vec<&str> =
             inserts_past_end(total, &edits.edits).into_iter().map(|(.., text)| text).collect();
         end.extend(edits.append.as_deref().filter(|text| !text.is_empty()));

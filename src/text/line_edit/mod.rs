@@ -11,6 +11,7 @@ use self::compose::{Composer, Order, split};
 use self::expected::{only_place, text_of};
 use super::lines::{BOM, Break, Line, LineIndex};
 use super::splice::{EditPlan, Splice};
+use crate::order;
 use crate::{Error, Result};
 
 /// One change of a line or of a range of lines.
@@ -198,7 +199,7 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
             _ => None,
         })
         .collect();
-    inserts.sort_unstable_by_key(|(at, line, _)| (*line, *at));
+    order::sort_by_key(&mut inserts, |(at, line, _)| (*line, *at));
     inserts
 }
 

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
 use super::levels::{Strings, continuations, may_open_level, opens_level, shows_level};
+use crate::order;
 
 /// The longest unit of a level that is looked for in a text.
 const MAX_UNIT: usize = 16;
@@ -217,7 +218,7 @@ fn pairs<'t>(block: &Block<'t>, nests: &[bool]) -> Option<Vec<Pair<'t>>> {
         }
     }
     let mut pairs: Vec<Pair> = known.into_iter().collect();
-    pairs.sort_unstable_by_key(|(sent, _)| sent.len());
+    order::sort_by_key(&mut pairs, |(sent, _)| sent.len());
     let is_deeper = |one: &[u8], other: &[u8]| one.len() < other.len() && other.starts_with(one);
     let nested = |pairs: &[Pair]| is_deeper(pairs[0].0, pairs[1].0) && is_deeper(pairs[0].1, pairs[1].1);
     pairs.windows(2).all(nested).then_some(pairs)

@@ -17,6 +17,7 @@ use super::walk::{PeriodCommit, Walked, walk};
 use engine::Workspace;
 use folder::{Control, Error, FilePath};
 use sys::ffi::OsStrExt;
+use text::order;
 
 /// Commits whose changes are held at a time: at first few, so that a short time is enough for some.
 const AT_A_TIME: usize = 1_024;
@@ -153,7 +154,7 @@ impl<'a> Sum<'a> {
                 Some(file_churn(row, path, exists, &self.walked.authors))
             })
             .collect();
-        files.sort_unstable_by(|one, other| {
+        order::sort_by(&mut files, |one, other| {
             let key = |file: &FileChurn| std::cmp::Reverse((file.lines(), file.commits));
             key(one).cmp(&key(other)).then_with(|| one.path.cmp(&other.path))
         });
@@ -184,7 +185,7 @@ fn ranked(commits: impl Iterator<Item = (usize, u64)>, authors: &[Arc<Author>]) 
     let named = commits.filter(|(_, commits)| *commits > 0);
     let mut list: Vec<AuthorCommits> =
         named.map(|(author, commits)| AuthorCommits { author: authors[author].clone(), commits }).collect();
-    list.sort_unstable_by(|one, other| {
+    order::sort_by(&mut list, |one, other| {
         other.commits.cmp(&one.commits).then_with(|| one.author.cmp(&other.author))
     });
     list

@@ -1,6 +1,7 @@
 //! Hot spots: files that change often and are hard to change. Knows no measure of complexity.
 
 use super::report::{Churn, FileChurn};
+use text::order;
 
 /// A file, and how much it would gain from work on it.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ pub fn hot_spots(churn: &Churn, complexity: impl Fn(&[u8]) -> Option<f64>) -> Ve
     let spot = |file| product(file).map(|(complexity, score)| HotSpot { file, complexity, score });
     let mut spots: Vec<HotSpot> = churn.files.iter().filter_map(spot).collect();
     // Stable: files with equal scores stay in the order of their lines.
-    spots.sort_by(|one, other| other.score.total_cmp(&one.score));
+    order::sort_by(&mut spots, |one, other| other.score.total_cmp(&one.score));
     let highest = spots.first().map_or(1.0, |spot| spot.score);
     for spot in &mut spots {
         spot.score *= 100.0 / highest;

@@ -9,6 +9,7 @@ use super::own::{self, Broken};
 use super::search::{SearchText, score};
 use super::template::Template;
 use super::uri::TemplateUri;
+use text::order;
 
 /// The characters of a query that count.
 const MAX_QUERY: usize = 1_000;
@@ -60,7 +61,7 @@ impl Catalogue {
                 .filter(|one| !own.broken.iter().any(|broken| broken.uri.as_ref() == Some(&one.uri))),
         );
         // Stable, so that of two with one URI the own one stays.
-        templates.sort_by(|a, b| a.uri.cmp(&b.uri));
+        order::sort_by(&mut templates, |a, b| a.uri.cmp(&b.uri));
         templates.dedup_by(|b, a| a.uri == b.uri);
         Catalogue { templates, broken: own.broken }
     }
@@ -105,7 +106,7 @@ impl Catalogue {
             .map(|known| (strsim::normalized_damerau_levenshtein(&known.to_lowercase(), &wanted), known))
             .filter(|(likeness, _)| *likeness > 0.7)
             .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::sort_by(&mut near, |a, b| b.0.total_cmp(&a.0));
         near.truncate(MAX_NEAR);
         near.into_iter().map(|(_, uri)| uri).collect()
     }
@@ -137,7 +138,7 @@ impl Catalogue {
         };
         let mut found: Vec<(f64, &Template)> = self.list(toolchain, None).map(scored).collect();
         found.retain(|(score, _)| *score > 0.0);
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
+        order::sort_by(&mut found, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.uri.cmp(&b.1.uri)));
         found
     }
 }

@@ -20,6 +20,7 @@ use crate::churn::tree_changes::{TreeChanges, tree_changes};
 use engine::{AnalysedFile, AnalysisOptions, FileAnalyser, FileOutcome, Workspace};
 use folder::{Control, EntryKind, Error, FilePath};
 use sys::ffi::OsStrExt;
+use text::order;
 use text::shown::shown_line;
 
 mod blob_id;
@@ -226,7 +227,7 @@ impl Comparison<'_> {
                 files.push(WorkTreeFile { place, is_deleted: true, contents, ..WorkTreeFile::default() });
             }
         }
-        files.sort_unstable_by(|one, other| one.place.cmp(&other.place));
+        order::sort_by(&mut files, |one, other| one.place.cmp(&other.place));
         Ok(SinceHead { files, ..self.since })
     }
 

@@ -16,6 +16,7 @@ use folder::fs::resolve::file_type;
 use folder::fs::version::{FileStamp, identity};
 use folder::{Control, Error, FilePath, Result};
 use sys::fs::FileType;
+use text::order;
 
 /// What keeps others from changing what a job changes.
 pub(super) struct Held<'w> {
@@ -173,7 +174,9 @@ fn wanted<'d>(draft: &'d Draft) -> Result<Vec<Wanted<'d>>> {
 
 /// In the order of their keys, each once.
 fn in_order(mut all: Vec<Wanted>) -> Vec<Wanted> {
-    all.sort_by(|one, other| (&one.key, one.planned.is_none()).cmp(&(&other.key, other.planned.is_none())));
+    order::sort_by(&mut all, |one, other| {
+        (&one.key, one.planned.is_none()).cmp(&(&other.key, other.planned.is_none()))
+    });
     all.dedup_by(|later, first| later.key == first.key);
     all
 }

@@ -36,7 +36,7 @@ impl<'h, 'o> Chooser<'h, 'o> {
     pub(super) fn choose(mut self) -> Result<Vec<Found>, Stopped> {
         let mut found: Vec<Found> = self.sides.iter().map(|_| Err(HunkReason::NoPlace)).collect();
         let mut order: Vec<usize> = (0..self.sides.len()).collect();
-        order.sort_unstable_by_key(|&hunk| {
+        crate::order::sort_by_key(&mut order, |&hunk| {
             (self.sides[hunk].hunk.old_start.is_none(), self.sides[hunk].hunk.old_start, hunk)
         });
         for hunk in order {

@@ -23,13 +23,13 @@ pub(super) fn plan(
     old: &[u8],
 ) -> Option<EditPlan<'static>> {
     let mut order: Vec<usize> = (0..sides.len()).collect();
-    order.sort_unstable_by_key(|&hunk| (lines[hunk], lines[hunk] + sides[hunk].old.len(), hunk));
+    crate::order::sort_by_key(&mut order, |&hunk| (lines[hunk], lines[hunk] + sides[hunk].old.len(), hunk));
     let changes = order.iter().flat_map(|&hunk| {
         let (side, line) = (&sides[hunk], lines[hunk]);
         side.changes.iter().map(move |change| (line + change.from, change, side))
     });
     let mut changes: Vec<(usize, &SideChange, &Sides)> = changes.collect();
-    changes.sort_by_key(|&(from, change, _)| (from, change.removed > 0));
+    crate::order::sort_by_key(&mut changes, |&(from, change, _)| (from, change.removed > 0));
     let total = index.len_lines();
     let mut end = EndBreak::Stays;
     if let Some((from, change, side)) = changes.last()

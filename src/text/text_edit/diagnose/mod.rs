@@ -12,6 +12,7 @@ mod similar;
 pub(crate) mod word_diff;
 use std::ops::Range;
 
+use crate::order;
 use crate::text_edit::TextEdit;
 use crate::text_edit::diagnose::around::{too_much_around, with_ends};
 use crate::text_edit::diagnose::candidates::{COMPARED, body, near_cursors, widened};
@@ -110,7 +111,7 @@ pub(crate) fn miss(
             places.push(place);
         }
     }
-    places.sort_by(|one, other| {
+    order::sort_by(&mut places, |one, other| {
         let rank = |place: &SimilarPlace| (place.similar.mistake.is_some(), place.similar.score);
         rank(other).partial_cmp(&rank(one)).unwrap_or(std::cmp::Ordering::Equal)
     });

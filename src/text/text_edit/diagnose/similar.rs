@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use crate::order;
 use crate::text_edit::diagnose::edit_distance::distances;
 use crate::text_edit::diagnose::normalize::Normalized;
 use crate::text_edit::work;
@@ -68,12 +69,12 @@ pub(crate) fn regions(text: &[u8], needle: &str) -> Regions {
         best.push((count, number));
         if best.len() == 2 * BLOCKS {
             // Of equal blocks, the first stay.
-            best.sort_unstable_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+            order::sort_by_key(&mut best, |&(count, number)| (std::cmp::Reverse(count), number));
             best.truncate(BLOCKS);
             least = best[BLOCKS - 1].0 + 1;
         }
     }
-    best.sort_unstable_by_key(|&(count, number)| (std::cmp::Reverse(count), number));
+    order::sort_by_key(&mut best, |&(count, number)| (std::cmp::Reverse(count), number));
     best.truncate(BLOCKS);
     let around = needle.len() * 3 / 2 + 128;
     let region = |&(_, number): &(u32, usize)| {
@@ -93,7 +94,7 @@ pub(crate) fn nearest(text: &[u8], regions: &Regions, needle: &str) -> Vec<Near>
     }
     let mut found: Vec<Near> =
         regions.at.iter().flat_map(|region| closest(text, region.clone(), compared)).collect();
-    found.sort_unstable_by(|one, other| {
+    order::sort_by(&mut found, |one, other| {
         other.score.total_cmp(&one.score).then(one.at.start.cmp(&other.at.start))
     });
     let mut told: Vec<Near> = Vec::new();

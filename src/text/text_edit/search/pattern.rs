@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::order;
 use crate::text_edit::search::haystack::Haystacks;
 use crate::text_edit::search::linear::{self, LineBreaks};
 use crate::text_edit::search::multi_pattern::MAX_NEEDLE;
@@ -176,7 +177,9 @@ pub(crate) fn stretches(text: &[u8]) -> Vec<Range<usize>> {
         }
         None => {}
     });
-    all.sort_unstable_by_key(|(count, stretch)| (*count, std::cmp::Reverse(stretch.len()), stretch.start));
+    order::sort_by_key(&mut all, |(count, stretch)| {
+        (*count, std::cmp::Reverse(stretch.len()), stretch.start)
+    });
     all.truncate(STRETCHES);
     all.into_iter().map(|(_, stretch)| stretch).collect()
 }

@@ -10,6 +10,7 @@ use crate::churn::fault::{Fault, Result};
 use crate::churn::git::id::ObjectId;
 use crate::churn::git::objects::Objects;
 use crate::churn::git::pack::Kind;
+use text::order;
 
 /// The least similarity of a rename: 50 %.
 const LEAST: u64 = MAX_SCORE / 2;
@@ -99,7 +100,7 @@ fn find_all(files: &mut Files, pairs: &mut Pairs) -> Result<()> {
         best.append(&mut of_file);
     }
     // A stable sort: of equal pairs, the first in the order of the added files counts.
-    best.sort_by_key(|pair| std::cmp::Reverse(pair.key()));
+    order::sort_by_key(&mut best, |pair| std::cmp::Reverse(pair.key()));
     for Pair { removed, added, .. } in best.into_iter().take_while(|pair| pair.score >= LEAST) {
         if !pairs.removed[removed].is_paired && !pairs.added[added].is_paired {
             pairs.join(removed, added);

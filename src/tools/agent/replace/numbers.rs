@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::tools::arguments::{Argument, Value};
 use folder::Result;
+use text::order;
 
 /// Maximum number of ranges.
 const MOST: usize = 10_000;
@@ -45,7 +46,7 @@ impl Numbers {
             }
             ranges.push(first..=last);
         }
-        ranges.sort_by_key(|range| *range.start());
+        order::sort_by_key(&mut ranges, |range| *range.start());
         let mut apart: Vec<RangeInclusive<u64>> = Vec::new();
         for range in ranges {
             match apart.last_mut().filter(|before| before.end().saturating_add(1) >= *range.start()) {

@@ -1,6 +1,7 @@
 //! What the formats of `analyze_complexity` tell: violations, ranked files, what was left out.
 
 use serde::Serialize;
+use text::order;
 
 use crate::tools::LineBase;
 use crate::tools::balance::{Balance, Reason, several};
@@ -64,7 +65,7 @@ impl Thresholds {
         }
         let excess = |violation: &Violation| (violation.value as f64) / (violation.threshold.max(1) as f64);
         // A stable sort: equal ones stay in the order of files and lines.
-        violations.sort_by(|one, other| excess(other).total_cmp(&excess(one)));
+        order::sort_by(&mut violations, |one, other| excess(other).total_cmp(&excess(one)));
         violations
     }
 }
@@ -78,7 +79,7 @@ pub(super) fn functions(project: &ProjectReport) -> impl Iterator<Item = (&Proje
 pub(super) fn ranked(project: &ProjectReport, most: u64) -> Vec<&ProjectFile> {
     let mut files: Vec<&ProjectFile> =
         project.files.iter().filter(|file| !file.report.functions.is_empty()).collect();
-    files.sort_by(|one, other| other.report.total_score().total_cmp(&one.report.total_score()));
+    order::sort_by(&mut files, |one, other| other.report.total_score().total_cmp(&one.report.total_score()));
     if most > 0 {
         files.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     }
