@@ -106,3 +106,27 @@ fn a_name_that_begins_like_a_prefix_of_git_is_that_of_the_file_that_is_there() {
     done(&server, "--- a/x\n+++ a/x\n@@ -1 +1 @@\n-one\n+1\n");
     assert_eq!(folder.text("a/x"), "1\n");
 }
+
+#[test]
+fn a_patch_of_a_file_in_another_encoding_takes_the_encoding_that_its_refusal_names() {
+    let folder = Folder::new();
+    let text = "Привет, мир! Это обычный русский текст.\nОн записан в старой кодировке.\nКонец.\n";
+    // Of windows-1251: its Cyrillic letters are in the order of Unicode.
+    let encoded = |text: &str| -> Vec<u8> {
+        let byte = |letter: char| u8::try_from(u32::from(letter)).ok().filter(u8::is_ascii);
+        let cyrillic = |letter: char| u8::try_from(u32::from(letter) - 0x0410 + 0xc0).expect("a letter");
+        text.chars().map(|letter| byte(letter).unwrap_or_else(|| cyrillic(letter))).collect()
+    };
+    let old = encoded(text);
+    folder.write("russian", &old);
+    let server = serve(&folder, &[]);
+    let patch = "--- a/russian\n+++ b/russian\n@@ -3 +3 @@\n-Конец.\n+Начало.\n";
+    let refused = server.tool("edit", json!({ "patch": patch }));
+    assert!(refused.is_error && refused.text.contains("\"encoding\": \"windows-1251\""), "{}", refused.text);
+    server.ok("edit", json!({ "patch": patch, "encoding": "windows-1251", "dry_run": true }));
+    server.ok("edit", json!({ "patch": patch, "encoding": "windows-1251" }));
+    assert!(folder.read("russian").ends_with(&encoded("Начало.\n")));
+    let edits = json!([{ "path": "russian", "old": "Начало", "new": "Конец" }]);
+    server.ok("edit", json!({ "edits": edits, "encoding": "windows-1251" }));
+    assert_eq!(folder.read("russian"), old, "it is of each edit that has none");
+}

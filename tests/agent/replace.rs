@@ -267,8 +267,11 @@ fn a_plan_is_refused_if_a_file_has_changed_since_and_names_it() {
     std::fs::remove_file(folder.path().join("c")).unwrap();
     let text = refused(&server, &folder, json!({ "plan": "p1" }));
     assert!(text.contains("Nothing was changed: 2 of 3 files cannot be changed"), "{text}");
+    assert!(text.contains("Leave their places out of only, or mend the reason."), "{text}");
     assert!(
-        text.contains("b: ") && text.contains("it has changed since the dry run") && text.contains("c: "),
+        text.contains("b (places 2-2): ")
+            && text.contains("it has changed since the dry run")
+            && text.contains("c (places 3-3): "),
         "{text}"
     );
     let text = replace(&server, json!({ "plan": "p1", "only": "1" }));

@@ -156,3 +156,39 @@ fn of_a_patch_only_the_corrected_files_are_sent() {
     server.ok("edit", json!({ "retry": "r1", "patch": of("a", "one", "two") }));
     assert_eq!((folder.text("a"), folder.text("b")), ("one\nnew\n".into(), "x\nnew\n".into()));
 }
+
+#[test]
+fn an_edit_that_cannot_be_read_is_explained_with_the_others_and_corrected_alone() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let edits = json!([
+        { "path": "../a", "old": "one", "new": "1" },
+        { "path": "b", "old": "nowhere", "new": "1" },
+        { "path": "b", "lines": "x", "new": "y" },
+        { "old": "y", "new": "Y" },
+        { "path": "a", "old": "two", "new": "2" },
+    ]);
+    let text = refused(&server, &folder, json!({ "edits": edits }));
+    assert!(text.starts_with("Nothing was changed: 4 of 5 edits do not fit, the other one fits."), "{text}");
+    for part in ["Edit 1 of 5: ", "Edit 2 of 5 failed: ", "edits[2].lines: ", "Edit 4 of 5 failed: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.ends_with("\"retry\": \"r1\", each with its \"n\" (1, 2, 3, 4)]"), "{text}");
+    let some = json!({ "retry": "r1", "edits": [{ "n": 2, "old": "z" }, { "n": 3, "lines": "1" }] });
+    let text = refused(&server, &folder, some);
+    assert!(text.contains("edits, n 1: "), "what is left is named: {text}");
+    let corrected = json!([{ "n": 1, "path": "a" }, { "n": 2, "old": "z" }, { "n": 3, "lines": "1" }]);
+    let text = without_id(&server.ok("edit", json!({ "retry": "r1", "edits": corrected })));
+    assert!(text.starts_with("Changed 5 places in 2 files"), "{text}");
+    assert_eq!((folder.text("a"), folder.text("b")), ("1\n2\n".into(), "Y\n1\n".into()));
+}
+
+#[test]
+fn a_single_edit_that_cannot_be_read_is_refused_as_it_is() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let text = refused(&server, &folder, json!({ "edits": [{ "path": "a", "lines": "x", "new": "y" }] }));
+    assert!(text.contains("edits[0].lines: ") && !text.contains("retry"), "{text}");
+}

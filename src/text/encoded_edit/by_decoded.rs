@@ -128,6 +128,10 @@ pub(super) fn text_encoding(
                 .map(|encoding| Likely::Text { choice: EncodingChoice::Is(encoding), is_sure: false });
             Err(no_text(name, old, likely))
         }
+        Ok(found) => {
+            let choice = EncodingChoice::Is(found.encoding);
+            Err(no_text(name, old, Some(Likely::Text { choice, is_sure: true })))
+        }
         _ => Err(Error::InvalidUtf8),
     }
 }

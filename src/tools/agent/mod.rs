@@ -7,6 +7,7 @@ pub(super) mod grep;
 pub(super) mod read;
 pub(super) mod replace;
 pub(super) mod undo;
+mod unread;
 
 mod change_id;
 mod changed;

@@ -1,9 +1,12 @@
 //! The edits of one call, each with its path; and those of a call that failed, of which a later one corrects some (contract 19, `retry`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::one_edit::{Kind, OneEdit};
 use super::patched::PatchEdit;
+use super::unread::Slot;
+use crate::tools::ParseOptions;
 use crate::tools::arguments::{Count, Text};
 use engine::Workspace;
 use folder::{Error, FilePath, Result};
@@ -25,38 +28,44 @@ pub(super) struct Planned {
 /// The edits of a call that failed.
 #[derive(Debug)]
 pub(super) struct FailedEdits {
-    pub(super) edits: Vec<Planned>,
+    pub(super) edits: Vec<Slot>,
     /// The numbers of those that do not fit, from 0.
     pub(super) failed: Vec<usize>,
     pub(super) is_patch: bool,
     pub(super) message: String,
 }
 
-/// The edits of a list, each with its path.
-pub(super) fn planned(given: Vec<OneEdit>) -> Result<Vec<Planned>> {
-    let (mut edits, mut last) = (Vec::with_capacity(given.len()), None::<FilePath>);
-    for (number, mut edit) in given.into_iter().enumerate() {
+impl Planned {
+    /// The edit of this number in a list. Without a path of its own, it has `last`, that of the edit before; `last` becomes the path of
+    /// the next one, or `None` if this is none.
+    pub(super) fn of(mut edit: OneEdit, number: usize, last: &mut Option<FilePath>) -> Result<Planned> {
         let at = format!("edits[{number}]");
-        let own = edit.path.take();
+        let (own, before) = (edit.path.take(), last.take());
         let is_inherited = own.is_none();
-        let path = own.or(last.take()).ok_or_else(|| Error::InvalidArguments {
+        let path = own.or(before).ok_or_else(|| Error::InvalidArguments {
             at: format!("{at}.path"),
             problem: "it is missing; expected the path of a file".into(),
         })?;
         let kind = Arc::new(edit.kind(&at)?);
         let edit = Planned { path, is_inherited, other: None, kind, encoding: edit.encoding };
-        last = edit.path_behind();
-        edits.push(edit);
+        *last = edit.path_behind();
+        Ok(edit)
     }
-    Ok(edits)
-}
 
-impl Planned {
     /// The path that it means.
     pub(super) fn meant(&self, workspace: &Workspace) -> FilePath {
         let is_there = |path: &FilePath| workspace.info(path).is_ok();
         let other = self.other.as_ref().filter(|other| !is_there(&self.path) && is_there(other));
         other.unwrap_or(&self.path).clone()
+    }
+
+    /// The same edit behind one that leaves this path, which it has if it has none of its own.
+    fn behind(&self, last: Option<FilePath>) -> Planned {
+        let mut edit = self.clone();
+        if let Some(path) = last.filter(|_| self.is_inherited) {
+            edit.path = path;
+        }
+        edit
     }
 
     /// The path of the next edit, if that has none.
@@ -87,7 +96,8 @@ impl Planned {
         Ok(Planned { path, is_inherited, other, kind, encoding })
     }
 
-    fn bytes(&self) -> usize {
+    /// Bytes of memory, about.
+    pub(super) fn bytes(&self) -> usize {
         size_of::<Planned>() + size_of::<Kind>() + self.path.as_str().len() + self.kind.bytes()
     }
 }
@@ -101,36 +111,48 @@ impl From<PatchEdit> for Planned {
 impl FailedEdits {
     /// Bytes of memory, about.
     pub(super) fn bytes(&self) -> usize {
-        self.message.len() + self.edits.iter().map(Planned::bytes).sum::<usize>()
+        self.message.len() + self.edits.iter().map(Slot::bytes).sum::<usize>()
     }
 
     /// All of its edits, with the corrected ones in their places.
-    pub(super) fn corrected(&self, given: Vec<OneEdit>) -> Result<Vec<Planned>> {
-        let mut edits = self.edits.clone();
-        let (mut corrected, is_in_order) = (Vec::new(), given.len() == self.failed.len());
+    pub(super) fn corrected(&self, given: Vec<OneEdit>, options: ParseOptions) -> Result<Vec<Planned>> {
+        let mut by_number = HashMap::new();
+        let is_in_order = given.len() == self.failed.len();
         for (at, mut edit) in given.into_iter().enumerate() {
             let refuse = |problem: String| Error::InvalidArguments { at: format!("edits[{at}].n"), problem };
             let number = match edit.n.take() {
-                Some(Count(n)) => usize::try_from(n - 1).ok().filter(|number| *number < edits.len()),
+                Some(Count(n)) => usize::try_from(n - 1).ok().filter(|number| *number < self.edits.len()),
                 None => self.failed.get(at).copied().filter(|_| is_in_order),
             };
-            let last = edits.len();
             let number = number.ok_or_else(|| {
+                let last = self.edits.len();
                 refuse(format!("expected the number of the edit that it corrects, from 1 to {last}"))
             })?;
-            if corrected.contains(&number) {
+            if by_number.insert(number, (edit, at)).is_some() {
                 return Err(refuse(format!("the edit {} is corrected before it in the list", number + 1)));
             }
-            corrected.push(number);
-            edits[number] = edits[number].corrected(edit, &format!("edits[{at}]"))?;
         }
-        follow_paths(&mut edits);
+        let (mut edits, mut last) = (Vec::with_capacity(self.edits.len()), None);
+        for (number, slot) in self.edits.iter().enumerate() {
+            let given = by_number.remove(&number);
+            let edit = match (slot, given) {
+                (Slot::Edit(edit), None) => edit.behind(last.take()),
+                (Slot::Edit(edit), Some((given, at))) => {
+                    edit.corrected(given, &format!("edits[{at}]"))?.behind(last.take())
+                }
+                (Slot::Unread(unread), given) => {
+                    unread.corrected(given.map(|(given, _)| given), (number, &mut last), options)?
+                }
+            };
+            last = edit.path_behind();
+            edits.push(edit);
+        }
         Ok(edits)
     }
 
     /// All of its edits, with those of a patch in the places of its edits of the same files.
     pub(super) fn patched(&self, patch: Vec<PatchEdit>) -> Result<Vec<Planned>> {
-        let mut edits = self.edits.clone();
+        let mut edits: Vec<Planned> = self.edits.iter().filter_map(Slot::edit).cloned().collect();
         let (mut done, mut behind) = (Vec::<FilePath>::new(), 0);
         for edit in patch {
             let path = edit.path.clone();
@@ -154,20 +176,9 @@ impl FailedEdits {
     }
 }
 
-/// Gives the edits without a path of their own that of the edit before.
-fn follow_paths(edits: &mut [Planned]) {
-    let mut last = None::<FilePath>;
-    for edit in edits {
-        if let Some(path) = last.take().filter(|_| edit.is_inherited) {
-            edit.path = path;
-        }
-        last = edit.path_behind();
-    }
-}
-
 impl OneEdit {
     /// Whether it has nothing but a path and an encoding.
-    fn says_nothing(&self) -> bool {
+    pub(super) fn says_nothing(&self) -> bool {
         let texts = [&self.old, &self.new, &self.expect, &self.content, &self.append];
         let flags = [self.all, self.create_only, self.delete, self.recursive];
         texts.iter().all(|text| text.is_none())
@@ -178,12 +189,42 @@ impl OneEdit {
             && self.copy_to.is_none()
     }
 
+    /// Whether it is of another kind than the replacing of a text or of lines.
+    fn is_other(&self) -> bool {
+        let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
+        let is_moved = self.move_to.is_some() || self.copy_to.is_some();
+        full(&self.content) || full(&self.append) || self.delete || is_moved
+    }
+
+    /// Whether it says what is replaced.
+    fn replaces(&self) -> bool {
+        self.old.as_ref().is_some_and(|old| !old.0.is_empty()) || self.has_lines()
+    }
+
+    /// Takes what is not given from what was sent before.
+    pub(super) fn complete_by(&mut self, sent: Option<OneEdit>) {
+        let Some(sent) = sent else { return };
+        let (path, encoding) = (self.path.take(), self.encoding);
+        if self.says_nothing() {
+            *self = sent;
+        } else {
+            if !self.is_other() && !self.replaces() {
+                (self.old, self.lines) = (sent.old, sent.lines);
+                (self.all, self.count) = (self.all || sent.all, self.count.take().or(sent.count));
+            }
+            if !self.is_other() {
+                self.new = self.new.take().or(sent.new);
+            }
+            (self.path, self.encoding) = (sent.path, sent.encoding);
+        }
+        self.path = path.or(self.path.take());
+        self.encoding = encoding.or(self.encoding);
+    }
+
     /// Takes what is not given from the edit that it corrects: what is replaced if it names nothing, and the new text if it has none.
     fn complete(&mut self, kept: &Kind) {
-        let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
-        let replaces = full(&self.old) || self.has_lines();
-        let is_other = full(&self.content) || full(&self.append) || self.delete;
-        if is_other || self.move_to.is_some() || self.copy_to.is_some() {
+        let replaces = self.replaces();
+        if self.is_other() {
             return;
         }
         match kept {

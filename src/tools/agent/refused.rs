@@ -17,10 +17,17 @@ const NAMES: EditNames =
 /// Room for the lines behind the explanations, in bytes.
 const LAST_LINES: usize = 512;
 
+/// Why an edit does not fit.
+pub(super) enum Reason {
+    DoesNotFit(Error),
+    /// It cannot be read.
+    Unread(Arc<Error>),
+}
+
 /// The reply for `errors`, by the numbers of their edits from 0, of so many in all. `is_patch`: they are of a patch. `edit` gives the path
 /// of an edit, its encoding, and whether edits before it change the same file.
 pub(super) fn refused<'e>(
-    errors: Vec<(usize, Error)>,
+    errors: Vec<(usize, Reason)>,
     (edits, is_patch): (usize, bool),
     (guide, limit): (Guide, AnswerLimit),
     edit: impl Fn(usize) -> (&'e str, EncodingChoice, bool),
@@ -36,35 +43,34 @@ pub(super) fn refused<'e>(
         }
     };
     let (mut first, mut untold, mut room) = (None, 0, Room::new(limit, LAST_LINES));
-    for (number, error) in errors {
+    for (number, reason) in errors {
         let (path, encoding, is_after_others) = edit(number);
-        let mut one = "\n\n".to_owned();
-        let names_lines = matches!(
-            error,
-            Error::NotAsExpected { .. } | Error::LineOutOfRange { .. } | Error::InvalidArguments { .. }
-        );
-        let error = match error {
-            Error::Unmatched(mut unmatched) => {
+        let (told, error, names_lines) = match reason {
+            Reason::Unread(error) => (told(&error, (number, edits), guide), error, false),
+            Reason::DoesNotFit(Error::Unmatched(mut unmatched)) => {
                 (unmatched.edit, unmatched.edits) = (number, edits);
-                one.push_str(&exact::explain_briefly(path, &unmatched, (guide, encoding, &NAMES)));
-                Some(Arc::new(Error::Unmatched(unmatched)))
+                let told = exact::explain_briefly(path, &unmatched, (guide, encoding, &NAMES));
+                (told, Arc::new(Error::Unmatched(unmatched)), false)
             }
-            Error::InvalidArguments { at, problem } => {
-                let at = if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };
-                let error = Error::InvalidArguments { at, problem };
-                one.push_str(ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: "));
-                Some(Arc::new(error))
-            }
-            error => {
-                let told = ErrorText::of(&error, guide, 0).text();
-                one.push_str(&format!(
-                    "Edit {} of {edits}: {}",
-                    number + 1,
-                    told.trim_start_matches("Error: ")
-                ));
-                Some(Arc::new(error))
+            Reason::DoesNotFit(error) => {
+                let names_lines = matches!(
+                    error,
+                    Error::NotAsExpected { .. }
+                        | Error::LineOutOfRange { .. }
+                        | Error::InvalidArguments { .. }
+                );
+                let error = match error {
+                    Error::InvalidArguments { at, problem } => {
+                        let at =
+                            if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };
+                        Error::InvalidArguments { at, problem }
+                    }
+                    error => error,
+                };
+                (told(&error, (number, edits), guide), Arc::new(error), names_lines)
             }
         };
+        let mut one = format!("\n\n{told}");
         if is_after_others && names_lines {
             one.push_str("\n(Line numbers here count as the edits before this one leave the file.)");
         }
@@ -73,7 +79,7 @@ pub(super) fn refused<'e>(
         } else {
             text.push_str(&one);
         }
-        first = first.or(error);
+        first = first.or(Some(error));
     }
     if untold > 0 {
         text.push_str(&format!(
@@ -83,4 +89,14 @@ pub(super) fn refused<'e>(
     }
     cut(&mut text, AnswerLimit { tokens: limit.tokens_without(LAST_LINES), ..limit }, "");
     Ok(Reply { text, failure: first, ..Reply::default() })
+}
+
+/// The text of an error. One that names no argument begins with the number of the edit.
+fn told(error: &Error, (number, edits): (usize, usize), guide: Guide) -> String {
+    let told = ErrorText::of(error, guide, 0).text();
+    let told = told.trim_start_matches("Error: ");
+    match error {
+        Error::InvalidArguments { .. } => told.to_owned(),
+        _ => format!("Edit {} of {edits}: {told}", number + 1),
+    }
 }

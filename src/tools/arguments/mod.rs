@@ -18,6 +18,7 @@ use std::fmt::Debug;
 
 pub use argument::{Argument, Keyword};
 pub use json::{MAX_DEPTH, depth_exceeds};
+pub use names::names_a_file;
 pub(crate) use object::arguments;
 pub use object::{Field, Members, read_object, write_schema, write_shown};
 pub use types::{Count, Line, Natural, StartLine, Text, UpTo};
@@ -66,10 +67,8 @@ impl Takes {
 }
 
 fn parse<R: Request>(arguments: &Value) -> Result<Box<dyn Call>> {
-    match R::read(arguments) {
-        Ok(request) => request.into_call(arguments.options()),
-        Err(error) => R::refused(arguments, error),
-    }
+    let call = R::read(arguments).and_then(|request| request.into_call(arguments.options()));
+    call.or_else(|error| R::refused(arguments, error))
 }
 
 /// Whether `json` is an object, or a string that holds one.
@@ -85,7 +84,7 @@ pub fn name_as_sent(arguments: &str) -> Option<String> {
     let inner = json::within_string(arguments.trim(), '{');
     let mut members = sonic_rs::to_object_iter(inner.as_deref().unwrap_or(arguments)).map_while(Result::ok);
     members.find_map(|(key, value)| {
-        let name = names::names_a_file(&key).then(|| json::string(json::raw(&value))).flatten()?;
+        let name = names_a_file(&key).then(|| json::string(json::raw(&value))).flatten()?;
         Some(shortened(&name))
     })
 }

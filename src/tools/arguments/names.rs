@@ -130,7 +130,7 @@ pub(super) fn same_as(name: &str) -> &'static [&'static str] {
 }
 
 /// Whether `key` is one of the names of a call's file.
-pub(super) fn names_a_file(key: &str) -> bool {
+pub fn names_a_file(key: &str) -> bool {
     SAME[0].contains(&key)
 }
 

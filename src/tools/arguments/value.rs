@@ -96,22 +96,23 @@ impl<'v> Value<'v> {
     /// The number of items in the array `key` of this object; 0 if there is no such array.
     pub fn items_of(&self, key: &str) -> usize {
         let mut count = 0;
-        // Wrong JSON has no items.
-        let _ = self.opened('{', "", |object| {
-            for member in sonic_rs::to_object_iter(object.json) {
-                let Ok((name, value)) = member else { break };
-                if name == key {
-                    count = 0;
-                    let array = Value { json: raw(&value), ..*object };
-                    array.items("", |_, _| {
-                        count += 1;
-                        Ok(())
-                    })?;
-                }
-            }
-            Ok(())
-        });
+        self.items_in(key, |_, _| count += 1);
         count
+    }
+
+    /// Calls `read` with each item of the array `key` of this object. Wrong JSON has no items.
+    pub fn items_in(&self, key: &str, mut read: impl FnMut(usize, &Value)) {
+        let _ = self.opened('{', "", |object| {
+            let members = sonic_rs::to_object_iter(object.json).map_while(Result::ok);
+            // Of members with one name, the last one counts.
+            let Some((_, value)) = members.filter(|(name, _)| name == key).last() else { return Ok(()) };
+            let place = Place::Member(object.place, key);
+            let array = Value { json: raw(&value), place: &place, options: object.options };
+            array.items("", |number, item| {
+                read(number, &item);
+                Ok(())
+            })
+        });
     }
 
     /// The error for a value of another form than `expected`.

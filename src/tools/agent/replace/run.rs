@@ -99,7 +99,9 @@ impl<'r> Run<'r> {
         let job = match job {
             Ok(job) => job,
             Err(JobError::Failed(error)) => return Err(error),
-            Err(JobError::Refused(errors)) => return Ok(told::refused(&files, errors, self.call.guide)),
+            Err(JobError::Refused(errors)) => {
+                return Ok(told::refused(&files, errors, None, self.call.guide));
+            }
         };
         let found = Found {
             places: state.replaced(),
@@ -132,7 +134,7 @@ impl<'r> Run<'r> {
             Ok(job) => job,
             Err(JobError::Failed(error)) => return Err(error),
             Err(JobError::Refused(errors)) => {
-                return Ok((told::refused(&files, errors, self.call.guide), false));
+                return Ok((told::refused(&files, errors, Some(&wanted), self.call.guide), false));
             }
         };
         let found = Found {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::listed::List;
-use super::planned::{File, Request};
+use super::planned::{File, PlannedFile, Request};
 use crate::tools::agent::changed::{self, Told};
 use crate::tools::balance::several;
 use crate::tools::limited::content;
@@ -85,10 +85,19 @@ fn more(files: usize) -> String {
     if left == 1 { "1 more file".into() } else { format!("{left} more files") }
 }
 
-/// The reply if some files cannot be changed, by their numbers.
-pub(super) fn refused(files: &[File], errors: Vec<(usize, Error)>, guide: Guide) -> Reply {
+/// The reply if some files cannot be changed, by their numbers. `planned`: the files of a plan, whose places are told.
+pub(super) fn refused(
+    files: &[File],
+    errors: Vec<(usize, Error)>,
+    planned: Option<&[&PlannedFile]>,
+    guide: Guide,
+) -> Reply {
+    let instead = match planned {
+        None => "Leave them out by path or glob",
+        Some(_) => "Leave their places out of only",
+    };
     let mut text = format!(
-        "Nothing was changed: {} of {} cannot be changed. Leave them out by path or glob, or mend the reason.",
+        "Nothing was changed: {} of {} cannot be changed. {instead}, or mend the reason.",
         errors.len(),
         several(files.len() as u64, "file")
     );
@@ -97,7 +106,10 @@ pub(super) fn refused(files: &[File], errors: Vec<(usize, Error)>, guide: Guide)
         let error = in_own_names(error);
         let told = ErrorText::of(&error, guide, 0).text();
         let shown = files.get(number).map_or("", |file| &file.shown);
-        let _ = write!(text, "\n{shown}: {}", told.trim_start_matches("Error: "));
+        let places = planned.and_then(|planned| planned.get(number)).map_or(String::new(), |file| {
+            format!(" (places {}-{})", file.first, file.first + file.count - 1)
+        });
+        let _ = write!(text, "\n{shown}{places}: {}", told.trim_start_matches("Error: "));
         first = first.or(Some(Arc::new(error)));
     }
     if total > TOLD_FILES {

@@ -1,0 +1,110 @@
+//! Edits of a list that cannot be read, such as one whose path leads out of the folder: the others are looked at all the same, so that one
+//! answer explains all that does not fit, and a later call sends only what was wrong (contract 19, `retry`).
+
+use std::sync::Arc;
+
+use super::edit::MAX_EDITS;
+use super::one_edit::OneEdit;
+use super::planned::Planned;
+use crate::tools::arguments::{Argument, Value, names_a_file};
+use crate::tools::{ErrorText, Guide, ParseOptions};
+use folder::{Error, FilePath, Result};
+use serde_json::{Map, Value as Json, from_str};
+
+/// What stands in a place of the list.
+#[derive(Debug, Clone)]
+pub(super) enum Slot {
+    Edit(Planned),
+    Unread(Arc<Unread>),
+}
+
+/// What was sent as an edit and is none.
+#[derive(Debug)]
+pub(super) struct Unread {
+    /// What was sent.
+    json: Box<str>,
+    /// Why it is none. The argument that is wrong is named with the number of the edit.
+    pub(super) why: Arc<Error>,
+}
+
+/// The edits of the list of these arguments, each read for itself. `None`: it has too few or too many.
+pub(super) fn slots(arguments: &Value) -> Option<Vec<Slot>> {
+    if !(2..=MAX_EDITS).contains(&arguments.items_of("edits")) {
+        return None;
+    }
+    let (mut slots, mut last) = (Vec::new(), None);
+    arguments.items_in("edits", |number, value| {
+        let edit = OneEdit::read(value).and_then(|edit| Planned::of(edit, number, &mut last));
+        slots.push(match edit {
+            Ok(edit) => Slot::Edit(edit),
+            Err(why) => {
+                let unread = Unread { json: value.json().into(), why: Arc::new(why) };
+                last = unread.without_fault(value.options()).and_then(|edit| edit.path);
+                Slot::Unread(Arc::new(unread))
+            }
+        });
+    });
+    Some(slots)
+}
+
+impl Slot {
+    pub(super) fn edit(&self) -> Option<&Planned> {
+        match self {
+            Slot::Edit(edit) => Some(edit),
+            Slot::Unread(_) => None,
+        }
+    }
+
+    /// Bytes of memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Slot::Edit(edit) => edit.bytes(),
+            Slot::Unread(unread) => size_of::<Unread>() + unread.json.len(),
+        }
+    }
+}
+
+impl Unread {
+    /// The edit of this number, with what a later call gives of it. `last`: the path that it has if it has none of its own.
+    pub(super) fn corrected(
+        &self,
+        given: Option<OneEdit>,
+        (number, last): (usize, &mut Option<FilePath>),
+        options: ParseOptions,
+    ) -> Result<Planned> {
+        let edit = match given {
+            None => OneEdit::read(&Value::arguments(&self.json, options)?),
+            Some(mut edit) => {
+                edit.complete_by(self.without_fault(options));
+                Ok(edit)
+            }
+        };
+        let planned = edit.and_then(|edit| Planned::of(edit, number, last));
+        planned.map_err(|error| still_wrong(number, error, options.guide()))
+    }
+
+    /// What was sent, without the argument that is wrong. `None`: more is wrong with it.
+    fn without_fault(&self, options: ParseOptions) -> Option<OneEdit> {
+        let mut members: Map<String, Json> = from_str(&self.json).ok()?;
+        match &*self.why {
+            Error::InvalidArguments { at, .. } => {
+                members.remove(at.rsplit('.').next().unwrap_or_default());
+            }
+            _ => members.retain(|name, _| !names_a_file(name)),
+        }
+        OneEdit::read(&Value::arguments(&Json::from(members).to_string(), options).ok()?).ok()
+    }
+}
+
+/// The error of an edit that a call with `retry` leaves as wrong as it was.
+fn still_wrong(number: usize, error: Error, guide: Guide) -> Error {
+    let (member, problem) = match error {
+        Error::InvalidArguments { at, problem } => {
+            (at.rsplit_once('.').map_or(String::new(), |(_, member)| format!(", {member}")), problem)
+        }
+        error => {
+            (String::new(), ErrorText::of(&error, guide, 0).text().trim_start_matches("Error: ").to_owned())
+        }
+    };
+    Error::InvalidArguments { at: format!("edits, n {}{member}", number + 1), problem }
+}
