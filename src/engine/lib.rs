@@ -67,6 +67,6 @@ pub use workspace::{
     Edited, EntryInfo, Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobChange, JobDone,
     JobError, JobNote, JobOptions, LastFile, LateFile, LineEnd, LineRange, LineSink, LineSpan, LinesRead,
     MountWait, NewAnalyser, NewFile, OpenError, Operation, PartRead, Receiver, Recorded, SearchCounts,
-    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan, Unanalysed, Workspace,
+    SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan, Unanalysed, Unremoved, Workspace,
     WorkspaceCounts, WorkspaceOptions, outermost, without_missing,
 };

@@ -185,6 +185,25 @@ impl Write for ContentHash {
 }
 
 impl Change {
+    /// What remains to be noted of a change that is done and kept, if something that it has hidden could not be removed: places and names.
+    #[must_use]
+    pub fn into_removal(self) -> Change {
+        let mut removal =
+            Change { roots: self.roots, files: self.files, steps: self.steps, ..Change::default() };
+        removal.files.iter_mut().for_each(|file| file.hunks = Vec::new());
+        removal.steps.iter_mut().for_each(|step| {
+            if let Step::Deleted { entries, .. } = step {
+                *entries = Vec::new();
+            }
+        });
+        removal
+    }
+
+    /// Whether it only notes what is to be removed of another one, if it is open and all names are changed.
+    pub fn is_removal(&self) -> bool {
+        self.tool.is_empty()
+    }
+
     /// All places that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_files = self.files.iter().flat_map(|file| [&file.from, &file.at]);

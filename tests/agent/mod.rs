@@ -22,6 +22,7 @@ mod since_head; // what differs from the last commit of a repository
 mod slips; // encodings, shapes, names of arguments and patches that models get wrong
 mod undo;
 mod undo_parts; // changes that are taken back
+mod unremoved; // faults when a job is done, or is repaired
 
 use serde_json::{Value, json};
 

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
+use folder::fs::failpoint;
 use folder::fs::leftovers::REPAIRED_WITHIN;
 use folder::fs::private::PrivateFolder;
 use journal::{Change, Unreadable};
@@ -136,7 +137,7 @@ impl OpenChange<'_> {
         rewrite(&self.file, &bytes, self.len)?;
         self.len = bytes.len() as u64;
         if flush {
-            self.file.sync_data()?;
+            failpoint::fdatasync(&*self.file)?;
             self.log.open()?.flush()?;
         }
         Ok(())
@@ -150,7 +151,7 @@ impl OpenChange<'_> {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.name = marked;
-        folder::fs::failpoint::taken()?;
+        failpoint::taken()?;
         if flush { open.flush() } else { Ok(()) }
     }
 
@@ -166,7 +167,7 @@ impl OpenChange<'_> {
         open.replace(&name, |file| {
             file.write_all(&bytes)?;
             if flush {
-                file.sync_data()?;
+                failpoint::fdatasync(&*file)?;
             }
             // With the lock.
             new = Some(file.try_clone()?);
@@ -175,7 +176,7 @@ impl OpenChange<'_> {
         let was = std::mem::replace(&mut self.name, name);
         self.file = new.map_or_else(|| self.file.clone(), Arc::new);
         self.len = bytes.len() as u64;
-        folder::fs::failpoint::taken()?;
+        failpoint::taken()?;
         if was != self.name {
             open.unlink(&was)?;
         }
@@ -243,7 +244,7 @@ impl OpenChange<'_> {
 impl Drop for OpenChange<'_> {
     fn drop(&mut self) {
         if !self.is_kept
-            && !folder::fs::failpoint::crashed()
+            && !failpoint::crashed()
             && let Ok(open) = self.log.open()
         {
             let _ = open.unlink(&self.name);

@@ -76,7 +76,9 @@ pub use edit::Edited;
 pub use excerpt::Excerpt;
 pub use folder_handle::FolderHandle;
 pub use given::{outermost, without_missing};
-pub use job::{Deletion, JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded, TextPlan};
+pub use job::{
+    Deletion, JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded, TextPlan, Unremoved,
+};
 pub use mount_wait::MountWait;
 pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};

@@ -48,6 +48,10 @@ impl Workspace {
             // The answers of these tools say nothing of a journal.
             tracing::warn!("--journal: a change by {} cannot be taken back: {why}", caller.tool);
         }
+        if !done.unremoved.paths.is_empty() {
+            let paths = done.unremoved.paths.join(" ");
+            tracing::warn!("--journal: what was deleted could not be removed and stays hidden: {paths}");
+        }
         Ok(done)
     }
 

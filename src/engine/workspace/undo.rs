@@ -11,7 +11,7 @@ use std::path::Path;
 use self::history::History;
 use self::inverse::Inverse;
 use super::changed_files::is_within;
-use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Undoing, joined};
+use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Undoing, Unremoved, joined};
 use super::trail::Held;
 use super::{Place, Workspace};
 use crate::change_log::{ChangeLog, ChangeNumber};
@@ -71,7 +71,8 @@ impl Workspace {
         }
         let Inverse { mut operations, pieces, .. } = inverse;
         if operations.is_empty() {
-            return Ok(JobDone { told: Vec::new(), recorded: None, stamp: None, removed: 0 });
+            let (told, unremoved) = (Vec::new(), Unremoved::default());
+            return Ok(JobDone { told, recorded: None, stamp: None, removed: 0, unremoved });
         }
         let undoes = Some(Undoing { change: number, pieces: &pieces });
         let note = options.note.map(|note| JobNote { undoes, ..note });

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::git_guard::forbids_removal;
 use super::mount_safety::MountSafety;
@@ -34,7 +35,7 @@ pub enum Refused {
 
 /// A folder that is walked, and the names in it that are left.
 struct Level {
-    folder: OwnedFd,
+    folder: Arc<OwnedFd>,
     /// Each with whether it is a folder.
     names: Vec<(OsString, bool)>,
 }
@@ -70,6 +71,24 @@ impl<'g> Guard<'g> {
     /// Checks that everything in the folder may be removed.
     pub fn check_tree(&self, control: &Control) -> Result<(), Refused> {
         visit(self.folder, control, |here, name, path| self.enter(here, name, path))
+    }
+
+    /// The same. `look` gets each folder whose content may be removed, with its path below the folder, and the names in it that do not
+    /// belong to the operation.
+    pub fn look_at_tree(
+        &self,
+        control: &Control,
+        mut look: impl FnMut(&Arc<OwnedFd>, &Path, &mut dyn Iterator<Item = &OsStr>) -> crate::Result<()>,
+    ) -> Result<(), Refused> {
+        let is_own = |name: &OsStr| self.own.is_some_and(|own| own.contains(name));
+        visit(self.folder, control, |here, name, path| {
+            let level = self.enter(here, name, path)?;
+            if let Some(level) = level.as_ref().filter(|_| !path.iter().any(is_own)) {
+                let mut names = level.names.iter().map(|(name, _)| &**name).filter(|name| !is_own(name));
+                look(&level.folder, path, &mut names).map_err(Refused::Stopped)?;
+            }
+            Ok(level)
+        })
     }
 
     /// Removes everything in the folder, the deepest first. Counts in `removed` what is gone, also if it fails. Nothing is
@@ -156,7 +175,7 @@ pub fn check_nothing_excluded(
 fn visit(
     folder: BorrowedFd,
     control: &Control,
-    enter: impl Fn(BorrowedFd, &OsStr, &Path) -> Result<Option<Level>, Refused>,
+    mut enter: impl FnMut(BorrowedFd, &OsStr, &Path) -> Result<Option<Level>, Refused>,
 ) -> Result<(), Refused> {
     let mut path = PathBuf::new();
     let mut levels: Vec<Level> = enter(folder, OsStr::new("."), &path)?.into_iter().collect();
@@ -190,7 +209,7 @@ impl Level {
             Err(errno) => return Err(not_read(errno)),
         };
         match names(folder.as_fd()) {
-            Ok(names) => Ok(Some(Level { folder, names })),
+            Ok(names) => Ok(Some(Level { folder: Arc::new(folder), names })),
             // Another program has removed it since it was opened.
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(not_read(errno)),

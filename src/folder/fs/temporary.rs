@@ -122,12 +122,13 @@ pub(super) fn not_removed() -> u64 {
 }
 
 /// Removes a temporary file of this process. If that fails, as where a file system does not answer, the next edit in its folder
-/// tries again.
-pub fn remove(dir: impl AsFd, name: &OsStr) {
-    match sys::fs::unlinkat(dir, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(_) => _ = LEFT.fetch_add(1, Ordering::Relaxed),
+/// tries again. Returns whether it is gone.
+pub fn remove(dir: impl AsFd, name: &OsStr) -> bool {
+    let gone = matches!(sys::fs::unlinkat(dir, name, AtFlags::empty()), Ok(()) | Err(Errno::NOENT));
+    if !gone {
+        LEFT.fetch_add(1, Ordering::Relaxed);
     }
+    gone
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use self::lines::{count_lines, ranges, shown_lines, told_ranges};
 use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
 use crate::tools::{AnswerLimit, OutputKinds, Reply};
-use engine::{JobChange, JobDone, Recorded};
+use engine::{JobChange, JobDone, Recorded, Unremoved};
 use text::encoding::Encoding;
 use text::line_diff::{DiffSize, MAX_LINE_EDITS, line_changes, plan_diff};
 use text::splice::{EditPlan, Splice};
@@ -23,6 +23,9 @@ const SHOWN_LINES: usize = 12;
 
 /// The most files that are told one by one.
 const TOLD_FILES: usize = 10;
+
+/// The most hidden entries that are told one by one.
+const MOST_UNREMOVED: usize = 3;
 
 /// The longest diff of a file, in bytes.
 const MAX_DIFF: usize = 16 << 10;
@@ -116,10 +119,25 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, not
     } else {
         told.iter().for_each(|told| told.push(&mut text, shows_lines));
     }
-    let notes: String = notes.iter().map(|note| format!("\n{note}")).collect();
+    let unremoved = unremoved(&job.unremoved);
+    let notes: String = notes.iter().chain(&unremoved).map(|note| format!("\n{note}")).collect();
     cut(&mut text, limit.without(&notes), "");
     text.push_str(&notes);
     Reply { is_nothing, ..content(text, OutputKinds { text: true, data: false }) }
+}
+
+/// What an answer says of hidden entries that could not be removed.
+fn unremoved(Unremoved { paths, is_removed_later }: &Unremoved) -> Option<String> {
+    let shown = paths.get(..paths.len().min(MOST_UNREMOVED)).filter(|shown| !shown.is_empty())?.join(", ");
+    let more = paths.len() - paths.len().min(MOST_UNREMOVED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let end = match is_removed_later {
+        true => "a later call removes them",
+        false => "remove them by another program",
+    };
+    Some(format!(
+        "[All is done, but old files could not be removed and stay under hidden names: {shown}{more}; {end}]"
+    ))
 }
 
 pub(super) fn summary(told: &[Told], dry_run: bool) -> String {

@@ -12,11 +12,13 @@ use super::draft::Draft;
 use super::left::Undone;
 use super::locks::Holding;
 use super::record::Recording;
+use super::seen::SeenEntries;
 use super::stage::{Replacement, Staged};
+use super::steps::Step;
 use super::take_back::{Done, EntryId, Hidden, NewFile, OldFile, take_back};
-use super::{CarriedOut, JobNote};
-use crate::workspace::Workspace;
+use super::{CarriedOut, JobNote, Unremoved};
 use crate::workspace::write::Stopped;
+use crate::workspace::{Place, Workspace};
 use folder::fs::atomic::{Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
 use folder::fs::claim::has_no_links;
 use folder::fs::failpoint;
@@ -27,6 +29,7 @@ use folder::{Control, Error, FilePath, Result};
 use sys::fd::{AsFd, OwnedFd};
 use sys::fs::{AtFlags, Stat};
 
+mod check;
 mod step;
 
 /// The carrying out of one job.
@@ -42,6 +45,10 @@ struct Commit<'c> {
     opened_later: HashMap<EntryId, ResolvedPath>,
     /// The hidden names of what is replaced or deleted.
     hidden: HashSet<OsString>,
+    /// What the journal keeps of each step that deletes.
+    seen: HashMap<usize, SeenEntries>,
+    /// Whether another program has changed what was to be deleted, behind the last look before that.
+    is_overtaken: bool,
     /// The state of the last file that was put in place, if it can belong only to the bytes written here.
     stamp: Option<FileStamp>,
 }
@@ -80,6 +87,8 @@ impl Workspace {
             folders: HashMap::new(),
             opened_later: HashMap::new(),
             hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
+            seen: recording.as_mut().map(Recording::take_seen).unwrap_or_default(),
+            is_overtaken: false,
             stamp: None,
         };
         let ran = commit.run(staged).map_err(|failed| {
@@ -89,9 +98,11 @@ impl Workspace {
                 stopped => stopped.into_error(path.sent()),
             }
         });
-        match ran.and_then(|()| commit.secure()) {
+        // The look comes last, so that little time is left to write to what goes.
+        match ran.and_then(|()| commit.secure()).and_then(|()| commit.check_hidden()) {
             Ok(()) => commit.finish(recording, control),
             Err(reason) => {
+                let is_overtaken = commit.is_overtaken;
                 let (left, flushed) = commit.undo(recording.is_some());
                 drop(commit);
                 let undone = match (left.is_empty(), flushed) {
@@ -105,6 +116,7 @@ impl Workspace {
                 if let Some(problem) = undone.problem(&reason) {
                     return Err(problem);
                 }
+                holding.is_overtaken = is_overtaken;
                 control.undo_commit();
                 Err(reason)
             }
@@ -138,8 +150,9 @@ impl Commit<'_> {
         let is_alone = self.draft.is_one_rename();
         let mut replacements: Vec<_> = replacements.into_iter().map(|one| (one, None)).collect();
         for (replacement, hidden) in replacements.iter_mut().filter(|_| !is_alone) {
-            let path = &replacement.file.path;
-            let copied = self.hide_copy(&replacement.found.place, &mut replacement.old, &replacement.hidden);
+            let (path, found) = (&replacement.file.path, replacement.found);
+            let at = (found.number, found.real_path(path).to_owned());
+            let copied = self.hide_copy((&found.place, at), &mut replacement.old, &replacement.hidden);
             if self.draft.is_large && matches!(copied, Ok(Some(_))) {
                 replacement.old.close();
             }
@@ -150,8 +163,8 @@ impl Commit<'_> {
             self.replace(replacement, hidden).map_err(|stopped| Box::new((path, stopped)))?;
         }
         let mut new = new.into_iter();
-        for step in self.draft.steps.iter() {
-            let done = self.step(step, &mut new);
+        for (number, step) in self.draft.steps.iter().enumerate() {
+            let done = self.step(number, step, &mut new);
             done.map_err(|stopped| Box::new((step.path().clone(), stopped)))?;
         }
         Ok(())
@@ -160,7 +173,7 @@ impl Commit<'_> {
     /// Gives the file `found` that is to be replaced a second name. `None` where a file has one only. Sets `old` to its state then.
     fn hide_copy(
         &self,
-        place: &ResolvedPath,
+        (place, at): (&ResolvedPath, Place),
         old: &mut Base,
         name: &OsStr,
     ) -> Result<Option<Hidden>, Stopped> {
@@ -178,7 +191,7 @@ impl Commit<'_> {
             Err(errno) if has_no_links(errno) => return Ok(None),
             Err(errno) => return Err(ReplaceError::from(errno).into()),
         }
-        let hidden = Hidden { dir: dir.clone(), name: name.to_owned(), stays: false };
+        let hidden = Hidden { dir: dir.clone(), name: name.to_owned(), at, stays: false };
         failpoint::taken().map_err(ReplaceError::from)?;
         self.look_again(place, old)?;
         Ok(Some(hidden))
@@ -276,31 +289,40 @@ impl Commit<'_> {
         if failpoint::crashed() {
             return flushed.map(|()| CarriedOut::default());
         }
-        let (mut left, mut removed) = (0, 0);
-        for done in &self.done {
-            match done {
-                // Also in a folder that goes.
-                Done::Replaced { old: OldFile::Hidden(hidden), .. } => hidden.remove(),
-                Done::Hidden { hidden, recursive, path, .. } => {
-                    let own = &self.hidden;
-                    match self.workspace.remove_hidden(hidden, *recursive, path, own, control) {
-                        Some(gone) => removed += gone,
-                        None => left += 1,
-                    }
-                }
-                _ => {}
-            }
-        }
+        let (removed, left) = self.remove_all(control);
+        let is_later = || recording.as_ref().is_some_and(|recording| recording.remove_later(self.workspace));
+        let unremoved = Unremoved { is_removed_later: !left.is_empty() && is_later(), paths: left };
         // Last, because the next server removes what is left only of a job that is not done.
         let recorded = recording.map(|recording| recording.done(|| ()).0).or(recorded);
+        let stamp = self.stamp;
         // Their locks go only now, so that later changes of these files have higher numbers.
         drop(self.done);
-        if left > 0 {
-            let left = "all changes are made, but not everything in a deleted entry could be removed: the rest has a hidden name that \
-                begins with .file-editor-tmp-";
-            return flushed.and(Err(Error::WriteFailed { source: io::Error::other(left) }));
+        flushed.map(|()| CarriedOut { recorded, stamp, removed, unremoved })
+    }
+
+    /// Removes all that was hidden. Returns how many entries are gone, and the hidden paths of what could not be removed.
+    fn remove_all(&self, control: &Control) -> (u64, Vec<String>) {
+        let (mut removed, mut left) = (0, Vec::new());
+        for done in &self.done {
+            let (at, name, gone) = match done {
+                // Also in a folder that goes.
+                Done::Replaced { old: OldFile::Hidden(hidden), .. } => {
+                    (&hidden.at, &hidden.name, hidden.remove().then_some(0))
+                }
+                Done::Hidden { hidden, step, .. } => {
+                    let Some(Step::Deleted { at, recursive, .. }) = self.draft.steps.get(*step) else {
+                        continue;
+                    };
+                    let own = &self.hidden;
+                    (at, &hidden.name, self.workspace.remove_hidden(hidden, *recursive, &at.1, own, control))
+                }
+                _ => continue,
+            };
+            match gone {
+                Some(gone) => removed += gone,
+                None => left.push(self.workspace.told(&(at.0, at.1.with_file_name(name)))),
+            }
         }
-        let stamp = self.stamp;
-        flushed.map(|()| CarriedOut { recorded, stamp, removed })
+        (removed, left)
     }
 }

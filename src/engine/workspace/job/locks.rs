@@ -32,6 +32,8 @@ pub(super) struct Holding<'w> {
     held: Option<Held<'w>>,
     /// Whether another writer who locks has replaced a file before it was held.
     pub(super) was_replaced: bool,
+    /// Whether another program wrote to what was to be deleted, in the moment when it was deleted.
+    pub(super) is_overtaken: bool,
 }
 
 impl Held<'_> {
@@ -104,11 +106,11 @@ impl Workspace {
         control: &Control,
     ) -> Result<()> {
         let wanted = wanted(draft)?;
-        let Holding { held, was_replaced } = holding;
+        let Holding { held, was_replaced, .. } = holding;
         if held.as_ref().is_none_or(|held| !held.covers(&wanted)) {
             // Before others are taken: in any other order two jobs could wait for each other.
             *held = None;
-            *held = Some(self.lock_all(&wanted, was_replaced, control)?);
+            *held = Some(self.lock_all(&wanted, was_replaced, |_| false, control)?);
         }
         let Some(holding) = held else { return Ok(()) };
         for wanted in &wanted {
@@ -124,17 +126,25 @@ impl Workspace {
         Ok(())
     }
 
-    /// Waits for the turns and locks of these entries, whatever they are now.
+    /// Waits for the turns and locks of these entries, whatever they are now. What nobody can lock is left out.
     pub(super) fn hold_found(&self, entries: &[(FilePath, Found)], control: &Control) -> Result<Held<'_>> {
         let wanted =
             entries.iter().map(|(path, found)| Wanted::of(found, path, None)).collect::<Result<_>>()?;
-        self.lock_all(&in_order(wanted), &mut false, control)
+        self.lock_all(&in_order(wanted), &mut false, cannot_be_locked, control)
     }
 
-    fn lock_all(&self, wanted: &[Wanted], was_replaced: &mut bool, control: &Control) -> Result<Held<'_>> {
+    /// An entry whose lock fails by an error that `is_left_out` is held by its turn only.
+    fn lock_all(
+        &self,
+        wanted: &[Wanted],
+        was_replaced: &mut bool,
+        is_left_out: fn(&Error) -> bool,
+        control: &Control,
+    ) -> Result<Held<'_>> {
         let until = control.lock_deadline();
         let turn = |one: &Wanted| self.take_turn(None, &one.found.place, one.path.sent(), until, control);
-        let _turns = wanted.iter().map(turn).collect::<Result<_>>()?;
+        let turns = wanted.iter().map(turn).filter(|turn| !turn.as_ref().is_err_and(is_left_out));
+        let _turns = turns.collect::<Result<_>>()?;
         let (mut entries, mut locks): (Vec<(PathKey, Option<EntryId>)>, Vec<PathLock>) = Default::default();
         let mut known = HashMap::new();
         for Wanted { key, found, path, .. } in wanted {
@@ -143,24 +153,38 @@ impl Workspace {
                 None => None,
                 // Several names of one file have one lock.
                 Some(id) if known.contains_key(&id) => known.get(&id).copied(),
-                Some(id) => {
-                    let locked = self.lock_file(found, path, true, until, control)?;
-                    let Some((lock, file)) = locked else {
-                        *was_replaced = true;
-                        return Err(Error::Changed { name: path.sent().into() });
-                    };
-                    let is_large = wanted.len() > MANY_FILES && file_system::is_local(&found.place.dir);
-                    locks.push(if is_large { lock.without_descriptor() } else { lock });
-                    // Another file may be there since it was planned.
-                    let now = (file.stamp().dev, file.stamp().ino);
-                    known.insert(id, now);
-                    Some(now)
-                }
+                Some(id) => match self.lock_file(found, path, true, until, control) {
+                    Err(error) if is_left_out(&error) => None,
+                    locked => {
+                        let Some((lock, file)) = locked? else {
+                            *was_replaced = true;
+                            return Err(Error::Changed { name: path.sent().into() });
+                        };
+                        let is_large = wanted.len() > MANY_FILES && file_system::is_local(&found.place.dir);
+                        locks.push(if is_large { lock.without_descriptor() } else { lock });
+                        // Another file may be there since it was planned.
+                        let now = (file.stamp().dev, file.stamp().ino);
+                        known.insert(id, now);
+                        Some(now)
+                    }
+                },
             };
             entries.push((key.clone(), id));
         }
         Ok(Held { _locks: locks, entries, _turns })
     }
+}
+
+/// Whether an error says that nobody locks the file. A shortage, or a disk that fails, says nothing of that.
+fn cannot_be_locked(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NotFound { .. }
+            | Error::PermissionDenied { .. }
+            | Error::RefusedLink { .. }
+            | Error::NotAFolder { .. }
+            | Error::UnsafeLocks { .. }
+    )
 }
 
 /// All entries to lock, in the order of their keys, each once.

@@ -33,6 +33,7 @@ mod plan;
 mod planner;
 mod record;
 mod recover;
+mod seen;
 mod stage;
 mod steps;
 mod take_back;
@@ -154,6 +155,17 @@ pub struct JobDone<T> {
     pub stamp: Option<FileStamp>,
     /// How many entries were removed.
     pub removed: u64,
+    /// What the job has deleted or replaced and could not remove.
+    pub unremoved: Unremoved,
+}
+
+/// Hidden entries that could not be removed when a job was done.
+#[derive(Debug, Default)]
+pub struct Unremoved {
+    /// Their hidden paths, as answers name them. Empty: there are none.
+    pub paths: Vec<String>,
+    /// Whether a later call, or the next start, tries again.
+    pub is_removed_later: bool,
 }
 
 /// What was carried out of a job.
@@ -162,6 +174,7 @@ struct CarriedOut {
     recorded: Option<Recorded>,
     stamp: Option<FileStamp>,
     removed: u64,
+    unremoved: Unremoved,
 }
 
 /// The place of a job in the journal.
@@ -295,6 +308,8 @@ impl Workspace {
             match self.try_job(operations, options, &mut holding, control, (&mut describe, &allow)) {
                 // Others who lock came first, however often: each of them has done its work.
                 Err(JobError::Failed(Error::Changed { .. })) if holding.was_replaced => {}
+                // Whoever wanted it to go does not know what it has become.
+                done if holding.is_overtaken => return done,
                 Err(JobError::Failed(Error::Changed { name })) => (changed, attempts) = (name, attempts + 1),
                 done => return done,
             }
@@ -318,11 +333,12 @@ impl Workspace {
         }
         allow()?;
         let told = self.described(&draft, describe)?;
-        let CarriedOut { recorded, stamp, removed } = match options.dry_run || draft.changes_nothing() {
-            true => CarriedOut::default(),
-            false => self.carry_out(holding, &draft, options.note, control)?,
-        };
-        Ok(JobDone { told, recorded, stamp, removed })
+        let CarriedOut { recorded, stamp, removed, unremoved } =
+            match options.dry_run || draft.changes_nothing() {
+                true => CarriedOut::default(),
+                false => self.carry_out(holding, &draft, options.note, control)?,
+            };
+        Ok(JobDone { told, recorded, stamp, removed, unremoved })
     }
 }
 

@@ -1,25 +1,22 @@
 //! What the journal keeps of a job: what it will change, written down before anything changes, and what takes that back.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::draft::{Draft, DraftFile, Taken};
+use super::draft::{Draft, DraftFile};
+use super::seen::SeenEntries;
 use super::stage::Staged;
-use super::steps::{Before, Step, below};
+use super::steps::{Before, Step};
 use super::{JobNote, PieceUndone, Place, Recorded};
 use crate::change_log::OpenChange;
 use crate::workspace::Workspace;
-use crate::workspace::found::Found;
+use folder::Control;
 use folder::fs::atomic::Durability;
-use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::identity;
-
-use folder::{Control, EntryKind, FilePath, Walk, WalkOptions, WalkStep};
-use journal::{Change, ContentHash, FileChange, KeptEntry, Toggle};
+use journal::{Change, ContentHash, FileChange, Toggle};
 use sys::ffi::OsStrExt;
-use sys::fs::FileType;
+
+mod deleted;
 
 /// Why a change is not kept.
 const TOO_LARGE: &str = "it is too large for the journal; a larger --journal-size would keep it";
@@ -32,6 +29,8 @@ pub(super) struct Recording<'l> {
     not_undoable: String,
     /// Whether it is flushed when it is done: of several files, it was before.
     flush: bool,
+    /// What it keeps of each step that deletes, if all of it is kept.
+    seen: HashMap<usize, SeenEntries>,
 }
 
 impl<'l> Recording<'l> {
@@ -46,14 +45,22 @@ impl<'l> Recording<'l> {
     ) {
         let Ok(open) = &mut self.open else { return };
         let most = open.max_bytes() / 2;
-        let problem = String::new();
-        let change = Recorder { workspace, draft, control, most, left: most, problem }.change(staged, note);
+        let (problem, seen) = (String::new(), HashMap::new());
+        let mut recorder = Recorder { workspace, draft, control, most, left: most, problem, seen };
+        let change = recorder.change(staged, note);
         // One rename is all or nothing without a journal.
         let flush = workspace.options.durability == Durability::Full && !draft.is_one_rename();
-        if let Err(error) = open.write(&change, flush) {
-            self.open = Err(error);
+        match open.write(&change, flush) {
+            Err(error) => self.open = Err(error),
+            Ok(()) if change.not_undoable.is_empty() => self.seen = recorder.seen,
+            Ok(()) => {}
         }
         self.not_undoable = change.not_undoable;
+    }
+
+    /// What it keeps of each step that deletes, as that was when it was read.
+    pub(super) fn take_seen(&mut self) -> HashMap<usize, SeenEntries> {
+        std::mem::take(&mut self.seen)
     }
 
     /// Notes that all names are changed and on the disk.
@@ -63,6 +70,13 @@ impl<'l> Recording<'l> {
             // What is not marked would be taken back when the old files are gone.
             self.open = Err(error);
         }
+    }
+
+    /// Notes that what could not be removed is to be removed later. False: nobody will.
+    pub(super) fn remove_later(&self, workspace: &Workspace) -> bool {
+        let Ok(open) = &self.open else { return false };
+        let noted = open.read().and_then(|change| workspace.remove_later(change));
+        noted.inspect_err(|error| tracing::warn!("--journal: what is left is not noted: {error}")).is_ok()
     }
 
     /// Leaves it open: not all that was done could be taken back.
@@ -107,7 +121,7 @@ impl Workspace {
             Ok(open)
         });
         let flush = self.options.durability == Durability::Full && draft.is_one_rename();
-        Some(Recording { open, not_undoable: String::new(), flush })
+        Some(Recording { open, not_undoable: String::new(), flush, seen: HashMap::new() })
     }
 
     fn root_paths(&self) -> Vec<Vec<u8>> {
@@ -126,6 +140,7 @@ struct Recorder<'r> {
     left: u64,
     /// Why it cannot be taken back.
     problem: String,
+    seen: HashMap<usize, SeenEntries>,
 }
 
 impl Recorder<'_> {
@@ -243,123 +258,12 @@ impl Recorder<'_> {
         edited.find(|((known, _), _)| *known == at).map(|(_, replacement)| replacement.new.id())
     }
 
-    /// What the step of this number deletes.
-    fn deleted(&mut self, number: usize, at: &Place, taken: Option<usize>) -> Vec<(Vec<u8>, KeptEntry)> {
-        let draft = self.draft;
-        let is_inside = |step: usize| match &draft.steps[step] {
-            Step::Folder { at: made, .. }
-            | Step::New { at: made, .. }
-            | Step::Link { at: made, .. }
-            | Step::Moved { to: made, .. } => draft
-                .steps
-                .after(made, step + 1..number)
-                .is_some_and(|now| below(&now, at).is_some_and(|rest| rest != Path::new(""))),
-            Step::Deleted { .. } => false,
-        };
-        self.check_name(at.1.as_os_str().as_bytes());
-        let taken = taken.and_then(|taken| draft.taken.get(taken));
-        // Only a folder has something in it.
-        let keeps_made = |taken: &Taken| taken.found.is_directory() && (0..number).any(is_inside);
-        let Some(taken) = taken.filter(|taken| !keeps_made(taken)) else {
-            self.problem = "it deletes what it has made or moved itself".into();
-            return Vec::new();
-        };
-        let kept = match taken.found.is_directory() {
-            true => self.folder(number, at, &taken.found, &taken.path),
-            false => self.entry(&taken.found.place).map(|entry| vec![(Vec::new(), entry)]),
-        };
-        kept.unwrap_or_default()
-    }
-
-    /// A folder, and all in it that is not moved away before the step of this number.
-    fn folder(
-        &mut self,
-        number: usize,
-        at: &Place,
-        found: &Found,
-        path: &FilePath,
-    ) -> Option<Vec<(Vec<u8>, KeptEntry)>> {
-        let mode = |stat: &sys::fs::Stat| stat.st_mode & 0o7777;
-        let mut entries =
-            vec![(Vec::new(), KeptEntry::Folder { mode: found.place.stat.as_ref().map_or(0o700, mode) })];
-        let (workspace, on_disk) = (self.workspace, (found.number, found.real_path(path).to_owned()));
-        let opened = found.place.open_folder().ok().or_else(|| self.unread())?;
-        let excludes = workspace.folders.excludes();
-        let walk = Walk::new(
-            found.folder.handle(),
-            opened,
-            &on_disk.1,
-            WalkOptions::default(),
-            excludes,
-            None,
-            self.control,
-        );
-        let mut walk = walk.ok().or_else(|| self.unread())?;
-        while let Some(step) = walk.next_step().ok().or_else(|| self.unread())? {
-            let WalkStep::Entry(entry) = step else { continue };
-            let rest = walk.path_from_start().to_vec();
-            let inner = |folder: &Place| (folder.0, folder.1.join(OsStr::from_bytes(&rest)));
-            if self.draft.steps.after(&inner(&on_disk), 0..number) != Some(inner(at)) {
-                if entry.kind == EntryKind::Folder {
-                    walk.skip_folder();
-                }
-                continue;
-            }
-            let Ok(Some(stat)) = walk.stat() else { return self.unread() };
-            let kept = match (entry.kind, walk.folder()) {
-                (EntryKind::Folder, _) => KeptEntry::Folder { mode: mode(&stat) },
-                (_, Some(dir)) => {
-                    let Ok(dir) = dir.handle() else { return self.unread() };
-                    self.entry(&ResolvedPath::in_folder(dir, OsStr::from_bytes(walk.name()), stat))?
-                }
-                (_, None) => return self.unread(),
-            };
-            self.check_name(&rest);
-            entries.push((rest, kept));
-            self.keep(64);
-            if !self.problem.is_empty() {
-                return None;
-            }
-        }
-        Some(entries)
-    }
-
     /// Notes a name by which a path cannot lead to a new entry.
     fn check_name(&mut self, path: &[u8]) {
         let is_plain = |path: &str| !path.contains(|c: char| c.is_control() || c == '\\');
         if !std::str::from_utf8(path).is_ok_and(is_plain) {
             let name = text::shown::shown_line(path);
             self.problem = format!("'{name}' is no name that a new entry can get");
-        }
-    }
-
-    /// A file or link.
-    fn entry(&mut self, place: &ResolvedPath) -> Option<KeptEntry> {
-        let stat = place.stat.as_ref()?;
-        match file_type(stat) {
-            FileType::RegularFile => {
-                self.keep(stat.st_size as usize);
-                if !self.problem.is_empty() {
-                    return None;
-                }
-                let file = place.open().ok().flatten().or_else(|| self.unread())?;
-                let file = std::sync::Arc::new(file);
-                let view = file.clone().view(0..file.len_bytes()).ok().or_else(|| self.unread())?;
-                let content = view.bytes().to_vec();
-                match view.is_unchanged() {
-                    Ok(true) => Some(KeptEntry::File { mode: stat.st_mode & 0o7777, content }),
-                    _ => self.unread(),
-                }
-            }
-            FileType::Symlink => {
-                let target = sys::fs::readlinkat(&place.dir, &place.name, Vec::new());
-                let target = target.ok().or_else(|| self.unread())?;
-                Some(KeptEntry::Link { target: target.into_bytes() })
-            }
-            _ => {
-                self.problem = "it deletes what is neither a file nor a link nor a folder".into();
-                None
-            }
         }
     }
 

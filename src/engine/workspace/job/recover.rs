@@ -5,10 +5,8 @@
 //! a file system can give an inode to another file. What other programs have written since stays: the journal gets what could not be taken
 //! back for them, and nothing else of the change. What failed for another reason is tried again later.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use super::locks::Held;
 use super::take_back::theirs;
@@ -17,15 +15,14 @@ use crate::workspace::found::{Found, Want};
 use crate::workspace::{ATTEMPTS, Workspace};
 use folder::fs::atomic::{Durability, flush_directory, open_to_flush};
 use folder::fs::resolve::ResolvedPath;
-use folder::fs::version::identity;
-use folder::fs::{leftovers, temporary};
+use folder::fs::temporary;
 use folder::{Control, Error, FilePath};
-use journal::{Change, Rest, Step};
+use journal::{Change, Rest};
 use sys::ffi::OsStrExt;
-use sys::fs::AtFlags;
 use text::shown::shown_line;
 
 mod back;
+mod hidden;
 mod trace;
 
 /// How long a job of a dead server may take.
@@ -114,8 +111,8 @@ impl<'r> Recovery<'r> {
         self.change.places().all(is_served)
     }
 
-    /// Waits for all that others have locked of it. `None`: they keep it for too long.
-    fn hold(&self) -> Option<Option<Held<'_>>> {
+    /// Waits for all that others have locked of it. `None`: they keep it for too long, or what can be locked is not.
+    fn hold(&self) -> Option<Held<'_>> {
         let entry = |place: &journal::Place| {
             let found = self.find(place).ok().filter(|found| found.place.missing.is_empty())?;
             Some((FilePath::known(found.number, &shown_line(&place.path)), found))
@@ -124,12 +121,14 @@ impl<'r> Recovery<'r> {
         for _ in 0..ATTEMPTS {
             let entries: Vec<_> = self.change.places().filter_map(entry).collect();
             match self.workspace.hold_found(&entries, &control) {
-                Ok(held) => return Some(Some(held)),
+                Ok(held) => return Some(held),
                 // Others came first.
                 Err(Error::Changed { .. }) => {}
                 Err(Error::Locked { .. } | Error::TimedOut | Error::Cancelled) => return None,
-                // What cannot be locked is locked by nobody.
-                Err(_) => return Some(None),
+                Err(error) => {
+                    tracing::warn!("--journal: files of a change of a server that ended: {error:?}");
+                    return None;
+                }
             }
         }
         None
@@ -144,9 +143,7 @@ impl<'r> Recovery<'r> {
             return Settled::Later;
         };
         if !open.is_rest() && (open.is_marked() || self.is_done_by_one_rename()) {
-            self.remove_hidden(|_| true);
-            self.flush();
-            return self.file(open, "completed an unfinished change");
+            return self.complete(open);
         }
         let Left { rest, another_attempt } = self.take_back(open.is_rest(), &beside);
         self.flush();
@@ -174,6 +171,29 @@ impl<'r> Recovery<'r> {
         of_rest.remove_hidden(|_| true);
         of_rest.flush();
         self.file(open, "took back a part of an unfinished change; the journal has the rest")
+    }
+
+    /// Removes what a change that is done has hidden.
+    fn complete(&self, open: OpenChange) -> Settled {
+        let all_gone = self.remove_hidden(|_| true);
+        self.flush();
+        if self.change.is_removal() {
+            // It was told when it was done, and is in the journal.
+            if all_gone || open.is_given_up() {
+                return Settled::TakenBack;
+            }
+            open.keep();
+            return Settled::Later;
+        }
+        if !all_gone {
+            let later = self.workspace.remove_later(self.change.clone());
+            let later = later.map_or_else(
+                |error| format!("nobody removes it: {error}"),
+                |()| "it is removed later".into(),
+            );
+            tracing::warn!("--journal: something that was deleted stays under a hidden name; {later}");
+        }
+        self.file(open, "completed an unfinished change")
     }
 
     /// Keeps the change in the journal.
@@ -233,58 +253,4 @@ impl<'r> Recovery<'r> {
         // Devices can have other numbers after a start of the machine.
         found.is_some_and(|stat| stat.st_ino == inode)
     }
-
-    /// Removes what still has a hidden name for the elements that `may_go`, and the temporary files beside.
-    fn remove_hidden(&self, may_go: impl Fn(usize) -> bool) {
-        let (files, steps) = (&self.change.files, &self.change.steps);
-        for (_, file) in files.iter().enumerate().filter(|(element, _)| may_go(*element)) {
-            let places = [&file.from, &file.at, &beside_after(steps, &file.from)];
-            for hidden in places.into_iter().filter_map(|place| self.hidden(place, &file.hidden)) {
-                let _ = sys::fs::unlinkat(&hidden.dir, &hidden.name, AtFlags::empty());
-            }
-        }
-        let deleted = || {
-            steps.iter().enumerate().filter_map(|(number, step)| match step {
-                Step::Deleted { at, hidden, .. } if may_go(files.len() + number) => {
-                    Some((number, at, hidden))
-                }
-                _ => None,
-            })
-        };
-        let own = deleted().map(|(_, _, hidden)| OsStr::from_bytes(hidden).to_owned()).collect();
-        for (number, at, hidden) in deleted() {
-            let moved = || self.hidden(&beside_after(&steps[number + 1..], at), hidden);
-            let Some(hidden) = self.hidden(at, hidden).or_else(moved) else { continue };
-            let path = PathBuf::from(OsStr::from_bytes(&at.path));
-            self.workspace.remove_hidden(&hidden, true, &path, &own, &self.control);
-        }
-        let mut cleared = HashSet::new();
-        for found in self.change.places().filter_map(|place| self.find(place).ok()) {
-            let id = sys::fs::fstat(&found.place.dir).map(|stat| identity(&stat));
-            if id.is_ok_and(|id| cleared.insert(id)) {
-                leftovers::clear(&found.place.dir, &self.workspace.mounts);
-            }
-        }
-    }
-}
-
-/// Where what is beside `place` is after these steps: folders above it may have been moved or hidden.
-fn beside_after(steps: &[Step], place: &journal::Place) -> journal::Place {
-    let path = |place: &journal::Place| PathBuf::from(OsStr::from_bytes(&place.path));
-    let (mut root, mut now) = (place.root, path(place));
-    for step in steps {
-        let (from, to) = match step {
-            Step::Moved { from, to, .. } => (from, (to.root, path(to))),
-            Step::Deleted { at, hidden, .. } => {
-                (at, (at.root, path(at).with_file_name(OsStr::from_bytes(hidden))))
-            }
-            _ => continue,
-        };
-        let rest =
-            now.strip_prefix(path(from)).ok().filter(|rest| from.root == root && *rest != Path::new(""));
-        if let Some(rest) = rest.map(Path::to_owned) {
-            (root, now) = (to.0, to.1.join(rest));
-        }
-    }
-    journal::Place { root, path: now.as_os_str().as_bytes().to_vec() }
 }

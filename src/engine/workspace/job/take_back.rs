@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
+use crate::workspace::Place;
 use folder::fs::atomic::{AtomicFile, Durability, ReplaceError, Replaces};
 use folder::fs::lock::LockedFile;
 use folder::fs::rename::{Renamed, rename_to_free};
@@ -15,7 +16,7 @@ use folder::fs::version::{FileStamp, identity};
 use folder::fs::view::OpenFile;
 use folder::fs::{failpoint, temporary};
 use sys::fd::OwnedFd;
-use sys::fs::AtFlags;
+use sys::fs::{AtFlags, Stat};
 use sys::io::Errno;
 
 /// Device and inode of an entry.
@@ -33,14 +34,9 @@ pub(super) enum Done {
     Link { place: ResolvedPath, id: EntryId },
     /// An entry has another name, or may have it.
     Moved { from: ResolvedPath, to: ResolvedPath, id: EntryId },
-    /// An entry has a hidden name only, or may have it. `recursive`: also a folder that is not empty.
-    Hidden {
-        place: ResolvedPath,
-        hidden: ResolvedPath,
-        id: EntryId,
-        recursive: bool,
-        path: std::path::PathBuf,
-    },
+    /// The entry that the step of this number deletes has a hidden name only, or may have it.
+    /// `before`: its status before that.
+    Hidden { place: ResolvedPath, hidden: ResolvedPath, before: Option<Stat>, step: usize },
 }
 
 /// Where a file is that was replaced.
@@ -56,16 +52,16 @@ pub(super) struct Hidden {
     /// The folder that has it.
     pub(super) dir: Arc<OwnedFd>,
     pub(super) name: OsString,
+    /// The place of the file.
+    pub(super) at: Place,
     /// Whether it stays, for the repair.
     pub(super) stays: bool,
 }
 
 impl Hidden {
-    /// Takes the name away.
-    pub(super) fn remove(&self) {
-        if !failpoint::crashed() {
-            temporary::remove(&self.dir, &self.name);
-        }
+    /// Takes the name away. False if that fails.
+    pub(super) fn remove(&self) -> bool {
+        failpoint::crashed() || temporary::remove(&self.dir, &self.name)
     }
 }
 
@@ -130,7 +126,12 @@ impl Done {
                 removed => gone(removed),
             },
             Done::Moved { from, to, id } => renamed_back(&to, &from, id),
-            Done::Hidden { place, hidden, id, .. } => renamed_back(&hidden, &place, id),
+            // Whatever it is: another program may have put it there right before it was hidden.
+            Done::Hidden { place, hidden, .. } => match (hidden.restat()?, place.restat()?) {
+                (None, Some(_)) => Ok(()),
+                (None, None) => Err(theirs()),
+                (stat, _) => rename_back(&ResolvedPath { stat, ..hidden }, &place),
+            },
         }
     }
 }

@@ -17,6 +17,7 @@ mod chains;
 mod copies;
 mod left;
 mod model;
+mod overtaken;
 mod parts;
 mod recover;
 mod undo;

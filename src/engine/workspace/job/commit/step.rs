@@ -1,8 +1,6 @@
 //! Carries out one step of a job: one change of a name. What it did is noted, so that it can be taken back.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::time::Duration;
 
 use super::Commit;
 use crate::workspace::Place;
@@ -12,25 +10,21 @@ use crate::workspace::job::steps::Step;
 use crate::workspace::job::take_back::{Done, EntryId, NewFile};
 use crate::workspace::relocate::in_use;
 use crate::workspace::write::Stopped;
+use folder::FilePath;
 use folder::fs::atomic::{Durability, PreparedFile, ReplaceError, Replaces};
 use folder::fs::failpoint;
 use folder::fs::lost::in_doubt;
-use folder::fs::remove::Guard;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::{FileStamp, identity};
-use folder::{Control, Error, FilePath, Result};
-use sys::fd::AsFd;
 use sys::ffi::OsStrExt;
-use sys::fs::{Dir, FileType, Mode, OFlags, Stat};
+use sys::fs::{FileType, Mode, OFlags, Stat};
 use sys::io::Errno;
-
-/// How long a look into a deleted folder may take. The job cannot be called off any more.
-const LOOK_INTO_HIDDEN: Duration = Duration::from_secs(60);
 
 impl Commit<'_> {
     pub(super) fn step(
         &mut self,
+        number: usize,
         step: &Step,
         new: &mut impl Iterator<Item = (usize, PreparedFile)>,
     ) -> Result<(), Stopped> {
@@ -51,9 +45,7 @@ impl Commit<'_> {
                 let done = |from, to| Done::Moved { from, to, id };
                 self.rename(from.place, to.place, done)?;
             }
-            Step::Deleted { at, path, recursive, taken, hidden } => {
-                self.hide((at, path), *recursive, *taken, hidden)?
-            }
+            Step::Deleted { at, path, taken, hidden, .. } => self.hide(number, (at, path), *taken, hidden)?,
         }
         failpoint::taken().map_err(ReplaceError::from)?;
         Ok(())
@@ -108,45 +100,25 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Gives an entry that is to be deleted a hidden name, and checks then that all in it may go.
+    /// Gives an entry that is to be deleted a hidden name.
     fn hide(
         &mut self,
+        number: usize,
         (at, path): (&Place, &FilePath),
-        recursive: bool,
         taken: Option<usize>,
         hidden: &OsStr,
     ) -> Result<(), Stopped> {
-        let found = self.there(at, path, taken)?;
-        self.will_change(&found.place)?;
-        let id = id_of(&found.place)?;
-        let hidden = ResolvedPath { name: hidden.to_owned(), stat: None, ..found.place.clone() };
-        let (is_folder, base) = (found.is_directory(), at.1.clone());
-        let done = |place, hidden| Done::Hidden { place, hidden, id, recursive, path: base };
-        self.rename(found.place, hidden.clone(), done)?;
-        if is_folder {
-            self.check_hidden(&hidden, recursive, &at.1, path).map_err(Stopped::Refused)?;
-        }
-        Ok(())
-    }
-
-    /// Checks a folder that is to be removed, now that nobody can put something into it by its path.
-    fn check_hidden(&self, hidden: &ResolvedPath, recursive: bool, at: &Path, path: &FilePath) -> Result<()> {
-        let changed = || Error::Changed { name: path.sent().into() };
-        let folder = hidden.open_folder().map_err(|_| changed())?;
-        if recursive {
-            let control = Control::new(LOOK_INTO_HIDDEN);
-            let guard =
-                Guard::new(folder.as_fd(), at, self.workspace.folders.excludes(), &self.workspace.mounts);
-            let checked = guard.and_then(|guard| guard.with_own(&self.hidden).check_tree(&control));
-            return checked.map_err(|problem| crate::workspace::relocate::refused(path, problem));
-        }
-        let entries = Dir::read_from(folder.as_fd()).map_err(|_| changed())?;
-        let is_itself =
-            |name: &[u8]| matches!(name, b"." | b"..") || self.hidden.contains(OsStr::from_bytes(name));
-        let is_other = |entry: sys::io::Result<sys::fs::DirEntry>| {
-            entry.is_ok_and(|entry| !is_itself(entry.file_name().to_bytes()))
+        let place = self.there(at, path, taken)?.place;
+        self.will_change(&place)?;
+        let hidden = ResolvedPath { name: hidden.to_owned(), stat: None, ..place.clone() };
+        // The time of change is another one behind the rename.
+        let done = |from: ResolvedPath, hidden| Done::Hidden {
+            place: from,
+            hidden,
+            before: place.stat,
+            step: number,
         };
-        if entries.into_iter().any(is_other) { Err(changed()) } else { Ok(()) }
+        self.rename(place.clone(), hidden, done)
     }
 
     /// Renames, and notes what is done as `done` has it, also if that is in doubt.
@@ -189,12 +161,11 @@ impl Commit<'_> {
 
     fn is_planned(&self, now: &Stat, planned: &Taken) -> bool {
         let Some(then) = &planned.found.place.stat else { return false };
-        match self.replaced.get(&identity(then)) {
-            Some(new) => identity(now) == *new,
-            None if file_type(then) == FileType::RegularFile => {
-                FileStamp::of(now).same_content(&FileStamp::of(then))
-            }
-            None => identity(now) == identity(then),
+        // Of a file with several names, only those that were named have another file now.
+        let is_new = self.replaced.get(&identity(then)).is_some_and(|new| identity(now) == *new);
+        match file_type(then) {
+            FileType::RegularFile => is_new || FileStamp::of(now).same_content(&FileStamp::of(then)),
+            _ => identity(now) == identity(then),
         }
     }
 
