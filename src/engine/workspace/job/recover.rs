@@ -7,6 +7,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::rc::Rc;
 
 use super::locks::Held;
 use super::take_back::theirs;
@@ -35,7 +36,19 @@ const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 struct Recovery<'r> {
     workspace: &'r Workspace,
     change: &'r Change,
-    control: Control,
+    control: Rc<Control>,
+    unmoved: Rc<[Unmoved<'r>]>,
+    /// Places are those behind so many steps.
+    steps: usize,
+}
+
+/// A folder that a step was to move and did not, though later steps may have been carried out in it: some file systems keep what was done
+/// in one folder, and lose what was done before in another one, when the power goes.
+#[derive(Clone, Copy)]
+struct Unmoved<'r> {
+    number: usize,
+    from: &'r journal::Place,
+    to: &'r journal::Place,
 }
 
 /// What is left of a job that was taken back.
@@ -98,7 +111,16 @@ impl Workspace {
 
 impl<'r> Recovery<'r> {
     fn of(workspace: &'r Workspace, change: &'r Change) -> Recovery<'r> {
-        Recovery { workspace, change, control: Control::new(PATIENCE) }
+        let control = Rc::new(Control::new(PATIENCE));
+        let mut recovery = Recovery { workspace, change, control, unmoved: Rc::new([]), steps: 0 };
+        recovery.unmoved = recovery.unmoved_folders().into();
+        recovery
+    }
+
+    /// The same, with the places of the time right behind the first `steps` steps.
+    fn behind(&self, steps: usize) -> Recovery<'r> {
+        let Recovery { workspace, change, .. } = *self;
+        Recovery { workspace, change, control: self.control.clone(), unmoved: self.unmoved.clone(), steps }
     }
 
     /// Whether all of it is served: what is excluded is not.
@@ -227,7 +249,8 @@ impl<'r> Recovery<'r> {
 
     /// What is at a place now.
     fn find(&self, place: &journal::Place) -> io::Result<Found> {
-        let place = self.workspace.served_place(self.change, place).ok_or(io::ErrorKind::NotFound)?;
+        let place = self.unmoved_place(place);
+        let place = self.workspace.served_place(self.change, &place).ok_or(io::ErrorKind::NotFound)?;
         let path = FilePath::known(place.0, &shown_line(place.1.as_os_str().as_bytes()));
         let found = self.workspace.folders.find_at(&place, &path, Want::Link);
         found.map_err(|error| match error {

@@ -15,10 +15,12 @@ use crate::WorkspaceOptions;
 
 mod chains;
 mod copies;
+mod disk;
 mod left;
 mod model;
 mod overtaken;
 mod parts;
+mod power_loss;
 mod recover;
 mod undo;
 

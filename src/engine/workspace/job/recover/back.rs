@@ -22,10 +22,11 @@ impl<'r> Recovery<'r> {
         let files_done = if is_all_done || steps_done > 0 { files.len() } else { self.files_done() };
         let (mut rest, mut another_attempt) = (Rest::of(self.change), false);
         for (number, step) in steps[..steps_done].iter().enumerate().rev() {
-            match self.take_back_step(step, &rest) {
+            let behind = self.behind(number);
+            match behind.take_back_step(step, &rest) {
                 Ok(()) => rest.drop_step(number),
                 Err(error) => {
-                    let is_hidden = matches!(step, Step::Deleted { at, hidden, .. } if self.hidden(&rest.made(at), hidden).is_some());
+                    let is_hidden = matches!(step, Step::Deleted { at, hidden, .. } if behind.hidden(&rest.made(at), hidden).is_some());
                     another_attempt |= self.tell(step.place(), &error, is_hidden);
                     rest.keep_step(number);
                 }

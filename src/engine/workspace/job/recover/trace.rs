@@ -1,14 +1,15 @@
 //! How far a job of a dead server came, by the inodes of the files that take the new names, and by what is at its places.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::Recovery;
+use super::{Recovery, Unmoved};
 use folder::fs::resolve::ResolvedPath;
 use folder::fs::temporary;
 use folder::fs::version::identity;
-use journal::{FileChange, Step};
+use journal::{FileChange, Place, Step};
 use sys::fd::AsFd;
-use sys::fs::{AtFlags, Dir, Mode, OFlags};
+use sys::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 /// What tells whether a step was carried out.
 #[derive(PartialEq, Eq)]
@@ -19,7 +20,7 @@ enum Trace {
     Perhaps,
 }
 
-impl Recovery<'_> {
+impl<'r> Recovery<'r> {
     /// Whether it is a new content of one file, which is there.
     pub(super) fn is_done_by_one_rename(&self) -> bool {
         let [file] = &self.change.files[..] else { return false };
@@ -34,6 +35,40 @@ impl Recovery<'_> {
         (0..self.change.steps.len()).rev().find(|number| self.is_done(*number)).map_or(0, |last| last + 1)
     }
 
+    /// The folders that steps did not move.
+    pub(super) fn unmoved_folders(&self) -> Vec<Unmoved<'r>> {
+        let mut so_far = self.behind(0);
+        let mut unmoved = Vec::new();
+        for (number, step) in self.change.steps.iter().enumerate() {
+            let Step::Moved { from, to, id } = step else { continue };
+            so_far.steps = number;
+            let stat = so_far.find(from).ok().and_then(|found| found.place.stat);
+            let is_folder = stat.is_some_and(|stat| {
+                stat.st_ino == id.1 && sys::fs::file_type(stat.st_mode) == FileType::Directory
+            });
+            if is_folder && !so_far.has(to, *id) {
+                unmoved.push(Unmoved { number, from, to });
+                so_far.unmoved = unmoved.iter().copied().collect();
+            }
+        }
+        unmoved
+    }
+
+    /// Where the entry of a place is, as some folders above it may not have been moved.
+    pub(super) fn unmoved_place<'p>(&self, place: &'p Place) -> Cow<'p, Place> {
+        let mut now = Cow::Borrowed(place);
+        for Unmoved { from, to, .. } in self.unmoved.iter().rev().filter(|one| one.number < self.steps) {
+            let rest = now
+                .path
+                .strip_prefix(&to.path[..])
+                .filter(|rest| now.root == to.root && rest.first() == Some(&b'/'));
+            if let Some(rest) = rest {
+                now = Cow::Owned(Place { root: from.root, path: [&from.path, rest].concat() });
+            }
+        }
+        now
+    }
+
     /// The files that were put in place, as far as the second names of those tell that were not: so many of the first ones.
     pub(super) fn files_done(&self) -> usize {
         let files = &self.change.files;
@@ -43,7 +78,8 @@ impl Recovery<'_> {
     /// Whether the step of this number was carried out. Asked of the last ones first, as places are those right behind a step.
     fn is_done(&self, number: usize) -> bool {
         // What a step leaves no trace of counts where the one before it was carried out.
-        let traces = self.change.steps[..=number].iter().rev().map(|step| self.trace(step));
+        let traces = self.change.steps[..=number].iter().enumerate().rev();
+        let traces = traces.map(|(number, step)| self.behind(number).trace(step));
         for trace in traces {
             match trace {
                 Trace::Done => return true,

@@ -39,6 +39,17 @@ impl Dirs {
         Workspace::open(&[self.served.path().into()], options).unwrap()
     }
 
+    /// A server that flushes as `durability` says.
+    pub(super) fn open_with(&self, durability: Durability) -> Workspace {
+        let options = WorkspaceOptions { durability, ..self.options() };
+        Workspace::open(&[self.served.path().into()], options).unwrap()
+    }
+
+    /// The folder in which the journal is.
+    pub(super) fn journal_parent(&self) -> &Path {
+        self.journal.path()
+    }
+
     fn options(&self) -> WorkspaceOptions {
         let journal = Some((self.journal.path().join("journal"), 1 << 20));
         WorkspaceOptions { names: NamePolicy::Paths, journal, ..WorkspaceOptions::default() }
