@@ -51,8 +51,9 @@ pub fn omission<'t>(
             return Ok(Some(line));
         }
     }
-    let whole = if encoding == Encoding::Utf8 { std::str::from_utf8(old).ok() } else { None };
-    match replaced.or(whole).and_then(|replaced| dots_for_lines(new_text, replaced)) {
+    // Only what replaces the whole file is worth a look at all of it.
+    let whole = || if encoding == Encoding::Utf8 { simdutf8::basic::from_utf8(old).ok() } else { None };
+    match replaced.or_else(whole).and_then(|replaced| dots_for_lines(new_text, replaced)) {
         Some(dots) if !holds(old, dots, encoding, control)? => Ok(Some(dots)),
         _ => Ok(None),
     }
