@@ -108,6 +108,9 @@ fn run(config: Config, start: Instant) -> Result<(), Stop> {
         max_in_flight: transport::calls_at_once(config.max_in_flight.into()),
         rate_limit: config.rate_limit,
     };
+    // Where clients are offered what the commands for a shell do, these are answered from what the server knows.
+    #[cfg(unix)]
+    let _commands = config.has_jobs().then(|| cli::shell::Listener::start(&shared.workspace, config.view()));
     // A port is bound only when the signals are caught that end the server.
     let bind_admin = || cli::bind_admin(&config, token.as_deref());
     match config.transport() {

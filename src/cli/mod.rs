@@ -32,6 +32,7 @@ pub use log::{
     cannot_start, catch_panics, init as init_log, is_shortage, print, printed, ready, say_wrong, warn_doubt,
     warn_exec, warn_file_system, warn_left_out, warn_open,
 };
+pub use settings::View;
 #[cfg(feature = "toolkit")]
 pub use start::serve_templates;
 pub use start::{bind_admin, cannot_listen};

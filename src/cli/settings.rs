@@ -4,13 +4,39 @@ use std::path::PathBuf;
 
 use super::choices::Live;
 use super::values::Tools;
-use super::{Config, Stop, home};
+use super::{Config, Stop, Sync, home};
 use crate::tools::{Offered, sets};
 use crate::transport::http::Allowed;
 use engine::WorkspaceOptions;
 use folder::Excludes;
 
+/// How the files of the served folders are seen and changed, as far as it is not the same for all who serve them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    journal: Option<(PathBuf, u32)>,
+    excludes: Vec<String>,
+    /// Whether other file systems are entered, `.git` is read, nothing is written, a change waits for the disk, and weak locks are enough.
+    switches: [bool; 5],
+    max_file: u64,
+}
+
 impl Config {
+    /// How the files are seen and changed.
+    pub fn view(&self) -> View {
+        View {
+            journal: self.journal().map(|dir| (absolute(dir), self.journal_size)),
+            excludes: self.exclude.clone(),
+            switches: [
+                self.cross_mounts,
+                self.allow_git,
+                self.read_only,
+                self.sync == Sync::Full,
+                self.unsafe_locks,
+            ],
+            max_file: self.max_file_bytes(),
+        }
+    }
+
     /// The tools offered, for this number of served folders.
     pub fn offered(&self, folders: usize) -> Result<Vec<Offered>, Stop> {
         let mut chosen = match &self.tools {
@@ -61,7 +87,7 @@ impl Config {
     }
 
     /// Whether tools are offered that keep their changes.
-    fn has_jobs(&self) -> bool {
+    pub fn has_jobs(&self) -> bool {
         let is_of_agent = |tools: &Tools| tools.0.iter().any(|member| member.set.name == "agent");
         self.tools.as_ref().map_or(self.default_set() == "agent", is_of_agent)
     }
@@ -69,6 +95,11 @@ impl Config {
     /// Whether the changes of all tools are kept in the journal, not only those of the set `agent`.
     pub fn records_all(&self) -> bool {
         self.journal.as_ref().is_some_and(|path| path.as_os_str() != "off")
+    }
+
+    /// The absolute path of the folder of the journal, or `off`.
+    pub fn journal_given(&self) -> PathBuf {
+        self.journal().map_or_else(|| "off".into(), absolute)
     }
 
     /// The folder of the journal. `None`: there is none.
@@ -103,4 +134,8 @@ impl Config {
     pub fn max_bytes(&self) -> u64 {
         self.max_size << 20
     }
+}
+
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }

@@ -209,7 +209,7 @@ pub mod event {
 /// Sockets.
 pub mod net {
     #[cfg(unix)]
-    pub use super::unix::net::{limit_unsent, wait_for_reset};
+    pub use super::unix::net::{is_own_user, limit_unsent, wait_for_reset};
     #[cfg(windows)]
     pub use super::windows::{
         command::UnixStream,

@@ -21,7 +21,7 @@ fn the_changes_of_servers_and_commands_are_in_one_log_and_any_of_them_can_be_tak
     let log = ok(&folder, &["log"]);
     let lines: Vec<&str> = log.lines().collect();
     assert!(lines[0].starts_with("c1  2") && lines[0].ends_with("edit  src/lib.rs: a shorter name"), "{log}");
-    assert!(lines[1].contains("command line  replace  notes.txt"), "{log}");
+    assert!(lines[1].contains(", command line (") && lines[1].ends_with("replace  notes.txt"), "{log}");
     assert_eq!(ok(&folder, &["log", "-n1"]), format!("{}\n", lines[1]));
     let told: Vec<_> = ok(&folder, &["log", "--json"]).lines().map(json).collect();
     assert_eq!((&told[0]["id"], &told[0]["files"]), (&json!("c1"), &json!(["src/lib.rs"])));

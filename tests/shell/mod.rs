@@ -10,6 +10,7 @@ use crate::trees::put;
 
 mod changes;
 mod grep;
+mod served; // by a server of the folder
 mod tools;
 
 /// What a command printed, and its exit code.
@@ -24,6 +25,11 @@ struct Ran {
 fn run_with(folder: &Folder, words: &[&str], input: &str) -> Ran {
     let mut command: Command = bare_command();
     command.args(words).current_dir(folder.path()).env("XDG_STATE_HOME", folder.outside("state"));
+    ran(command, input)
+}
+
+/// Runs a command line with `input` on its standard input.
+fn ran(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().expect("the command");
     // It may not read what it is given.

@@ -38,6 +38,8 @@ pub(crate) fn file_uri(path: &Path) -> String {
 pub(crate) fn bare_command() -> Command {
     let mut command = Command::new(&*BINARY);
     command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+    // Servers of the user who runs the tests are not asked, and none is offered to their commands.
+    command.env_remove("XDG_RUNTIME_DIR");
     command
 }
 

@@ -4,12 +4,13 @@
 //! Knows no files.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use serde::Serialize;
 
 use super::grep_flags::GrepFlags;
+use crate::cli::{Config, Stop};
 
 /// Text files from a shell: find, read, change them, and take changes back.
 #[derive(Debug, Parser)]
@@ -45,8 +46,19 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// The command line of a server that does the same.
-    pub(super) fn as_of_server(&self) -> Vec<OsString> {
+    /// The settings of a server that does the same.
+    pub(super) fn config(&self) -> Result<Config, Stop> {
+        Config::parse_from_args(self.as_of_server())
+    }
+
+    /// The same command in this folder, with this journal, whatever the process has as its own.
+    #[cfg(unix)]
+    pub(super) fn work_in(&mut self, folder: &Path, journal: &Path) {
+        self.dir = folder.into();
+        self.journal = Some(journal.into());
+    }
+
+    fn as_of_server(&self) -> Vec<OsString> {
         let flag = |name: &str, value: &OsString| {
             let mut flag = OsString::from(name);
             flag.push(value);
@@ -82,6 +94,21 @@ pub(super) enum Command {
     Undo(Undo),
     /// The changes of all clients, the last ones last
     Log(Log),
+}
+
+impl Command {
+    /// Where it reads its input from, if it has one.
+    pub(super) fn input(&self) -> Option<&Path> {
+        match self {
+            Command::Edit(edit) => Some(&edit.input),
+            _ => None,
+        }
+    }
+
+    /// Whether it may change something.
+    pub(super) fn writes(&self) -> bool {
+        matches!(self, Command::Edit(_) | Command::Replace(_) | Command::Undo(_))
+    }
 }
 
 #[derive(Debug, Args, Serialize)]

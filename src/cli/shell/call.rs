@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::arguments::Common;
 use super::output::Answer;
 use crate::cli::{Config, Stop, cannot_open};
 use crate::tools::{ErrorText, Guide, Handles, LineBase, Offered, OutputKinds, ParseOptions, ToolNames};
@@ -18,34 +17,36 @@ use folder::{Control, Error, NamePolicy};
 use journal::Author;
 
 /// The largest patch, or JSON of edits, in bytes.
-const MAX_INPUT: u64 = 100 << 20;
+pub(super) const MAX_INPUT: u64 = 100 << 20;
 
 /// The session of all commands of a user: `undo` without a change takes back the last one of a command line.
 const SESSION: &str = "command line";
 
 /// The folder in which a command works, and what it may do there.
 pub(super) struct Place {
-    pub(super) workspace: Workspace,
+    pub(super) workspace: Arc<Workspace>,
     tools: Vec<Offered>,
     timeout: u64,
+    /// The command, within the time of the command line.
+    pub(super) control: Arc<Control>,
     author: Arc<Author>,
     handles: Arc<Handles>,
 }
 
 impl Place {
-    pub(super) fn open(common: &Common) -> Result<Place, Stop> {
-        let config = Config::parse_from_args(common.as_of_server())?;
+    /// The place of a command that is `client` for the journal, on a workspace of its own.
+    pub(super) fn open(config: &Config, client: String) -> Result<Place, Stop> {
         let options = config.workspace_options()?;
         let workspace = Workspace::open(&config.folders(), options).map_err(|error| cannot_open(&error))?;
-        let tools = config.offered(1)?;
-        let client = concat!("file-editor ", env!("CARGO_PKG_VERSION"), ", command line").to_owned();
-        let author = Arc::new(Author { client, session: SESSION.to_owned() });
-        Ok(Place { workspace, tools, timeout: config.timeout, author, handles: Arc::new(Handles::off()) })
+        Place::new(Arc::new(workspace), config, client)
     }
 
-    /// An operation within the time of the command line.
-    pub(super) fn control(&self) -> Control {
-        Control::new(Duration::from_secs(self.timeout))
+    /// The same on this workspace.
+    pub(super) fn new(workspace: Arc<Workspace>, config: &Config, client: String) -> Result<Place, Stop> {
+        let (tools, timeout) = (config.offered(1)?, config.timeout);
+        let control = Arc::new(Control::new(Duration::from_secs(timeout)));
+        let author = Arc::new(Author { client, session: SESSION.to_owned() });
+        Ok(Place { workspace, tools, timeout, control, author, handles: Arc::new(Handles::off()) })
     }
 
     /// Whether there is a regular file at this path, as far as the file system says. What a search may read is not asked here.
@@ -83,9 +84,8 @@ impl Place {
             handles: &self.handles,
         };
         let wanted = OutputKinds { text: true, data: false };
-        let control = self.control();
         let done = offered.tool.parse(&arguments.to_string(), options);
-        let done = done.and_then(|call| call.run(&self.workspace, wanted, &control));
+        let done = done.and_then(|call| call.run(&self.workspace, wanted, &self.control));
         Ok(match done {
             Ok(reply) => Answer::of(reply),
             Err(error) => Answer::Failed(self.told(&error)),
@@ -93,10 +93,9 @@ impl Place {
     }
 }
 
-/// The arguments of `edit` with what stands in the file at `path`: JSON, which is a list of edits or an object with arguments, or a
-/// patch. `-` is standard input.
-pub(super) fn with_input(mut arguments: Value, path: &Path) -> Result<Value, Stop> {
-    let input = read_input(path).map_err(|problem| Stop::Wrong(format!("{}: {problem}", path.display())))?;
+/// The arguments of `edit` with its input: JSON, which is a list of edits or an object with arguments, or a patch. `path` is where the
+/// input comes from.
+pub(super) fn with_input(mut arguments: Value, input: String, path: &Path) -> Result<Value, Stop> {
     let own = match serde_json::from_str(&input) {
         Ok(Value::Array(edits)) => serde_json::Map::from_iter([("edits".to_owned(), edits.into())]),
         Ok(Value::Object(object)) => object,
@@ -112,7 +111,12 @@ pub(super) fn with_input(mut arguments: Value, path: &Path) -> Result<Value, Sto
     Ok(arguments)
 }
 
-fn read_input(path: &Path) -> Result<String, String> {
+/// What stands in the file at `path`. `-` is standard input.
+pub(super) fn read_input(path: &Path) -> Result<String, Stop> {
+    read(path).map_err(|problem| Stop::Wrong(format!("{}: {problem}", path.display())))
+}
+
+fn read(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes)

@@ -1,23 +1,25 @@
 //! `grep`: what ripgrep prints to a pipe. What a search left out is told on standard error.
 
-use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
+use std::io;
 
 use super::call::Place;
 use super::grep_flags::GrepFlags;
+use super::output::Streams;
 use super::{ERROR, NOTHING};
 use crate::cli::Stop;
 use crate::tools::{PrintPath, PrintedSearch, print_search};
 use folder::{Error, FilePath, NamePolicy};
 
-/// Bytes of output that are written at once.
-const AT_ONCE: usize = 64 << 10;
-
 /// Searches, and prints.
-pub(super) fn run(flags: &GrepFlags, place: &Place, as_json: bool) -> Result<ExitCode, Stop> {
+pub(super) fn run(
+    flags: &GrepFlags,
+    place: &Place,
+    as_json: bool,
+    streams: &mut Streams,
+) -> Result<u8, Stop> {
     let mut request = flags.request(as_json)?;
     if flags.wants_nothing() {
-        return Ok(ExitCode::from(NOTHING));
+        return Ok(NOTHING);
     }
     let words = flags.paths();
     let names_files = words.len() > 1 || words.first().is_none_or(|path| !place.is_file(path));
@@ -32,26 +34,25 @@ pub(super) fn run(flags: &GrepFlags, place: &Place, as_json: bool) -> Result<Exi
             Err(error) => failures.push(error),
         }
     }
-    let mut out = BufWriter::with_capacity(AT_ONCE, io::stdout());
-    let done = match print_search(&place.workspace, &request, &paths, &mut out, &place.control()) {
+    let done = match print_search(&place.workspace, &request, &paths, streams.out, &place.control) {
         Ok(done) => done,
         // Who reads no further is no error: as `head`.
         Err(Error::WriteFailed { source }) if source.kind() == io::ErrorKind::BrokenPipe => {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(0);
         }
         Err(error) => PrintedSearch { failures: vec![error], ..PrintedSearch::default() },
     };
     failures.extend(done.failures);
-    let mut err = io::stderr().lock();
-    done.balances.iter().for_each(|balance| _ = writeln!(err, "{balance}"));
-    failures.iter().for_each(|error| _ = writeln!(err, "{}", place.told(error)));
+    let flushed = streams.out.flush();
+    done.balances.iter().for_each(|balance| _ = writeln!(streams.err, "{balance}"));
+    failures.iter().for_each(|error| _ = writeln!(streams.err, "{}", place.told(error)));
     let code = match done.is_found {
         true if flags.is_quiet() => 0,
         _ if !failures.is_empty() => ERROR,
         true => 0,
         false => NOTHING,
     };
-    Ok(ExitCode::from(code))
+    Ok(streams.ended(flushed, code))
 }
 
 /// What stands before the paths that a search of this path prints.

@@ -1,7 +1,6 @@
 //! `log` and `changes`: what was changed, for people and for programs.
 
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -25,8 +24,8 @@ const TOLD_PATHS: usize = 3;
 const AGES: [(u64, u64, &str); 4] =
     [(86_400, 86_400, "day"), (3_600, 3_600, "hour"), (60, 60, "minute"), (0, 1, "second")];
 
-/// `changes`: one change, or those since then; from the first that is kept, if the command line does not say.
-pub(super) fn changes(wanted: &Changes, place: &Place, as_json: bool) -> Result<ExitCode, Stop> {
+/// The arguments of `changes`: one change, or those since then; from the first that is kept, if the command line does not say.
+pub(super) fn changes(wanted: &Changes) -> Value {
     let mut arguments = json!(wanted);
     arguments["diff"] = json!(!wanted.no_diff);
     match (&wanted.change, &wanted.since) {
@@ -35,11 +34,11 @@ pub(super) fn changes(wanted: &Changes, place: &Place, as_json: bool) -> Result<
         (None, None) => arguments["since"] = json!("c0"),
         _ => {}
     }
-    place.call("changes", &arguments).map(|answer| answer.print(as_json))
+    arguments
 }
 
 /// `log`: a line a change.
-pub(super) fn run(wanted: &Log, place: &Place, as_json: bool) -> Result<ExitCode, Stop> {
+pub(super) fn run(wanted: &Log, place: &Place, as_json: bool) -> Result<u8, Stop> {
     let unread = |error: io::Error| Stop::Wrong(format!("the journal cannot be read: {error}"));
     let no_journal = || Stop::Wrong("there is no journal (--journal=off): nothing is logged".into());
     let log = place.workspace.change_log().ok_or_else(no_journal)?;
@@ -50,7 +49,7 @@ pub(super) fn run(wanted: &Log, place: &Place, as_json: bool) -> Result<ExitCode
     if wanted.follow && is_read {
         follow(log, numbers.last().copied().unwrap_or(0), look).map_err(unread)?;
     }
-    Ok(if numbers.is_empty() { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
+    Ok(if numbers.is_empty() { NOTHING } else { 0 })
 }
 
 /// Prints changes behind `last` as they come, until nobody reads any more.

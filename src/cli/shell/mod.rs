@@ -5,24 +5,38 @@
 //! grep: 0; 1, nothing was found or nothing had to change; 2, an error.
 
 mod arguments;
+#[cfg(unix)]
+mod ask;
 mod call;
 mod grep;
 mod grep_flags;
+#[cfg(unix)]
+mod listener;
 mod log;
 mod output;
+#[cfg(unix)]
+mod socket;
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, BufWriter};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{CommandFactory, FromArgMatches};
 use serde_json::{Value, json};
 
 use self::arguments::{Command, Shell};
 use self::call::Place;
+#[cfg(unix)]
+pub use self::listener::Listener;
+use self::output::{AT_ONCE, Streams};
 use super::Stop;
 
 /// The first words of the command line that are commands. A folder of such a name is served as `./name`.
 pub const COMMANDS: [&str; 8] = ["files", "grep", "read", "edit", "replace", "changes", "undo", "log"];
+
+/// What the journal says of the client of all commands.
+const CLIENT: &str = concat!("file-editor ", env!("CARGO_PKG_VERSION"), ", command line");
 
 /// Exit code: nothing was found, or nothing had to change.
 const NOTHING: u8 = 1;
@@ -41,44 +55,80 @@ pub fn is_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
 
 /// Runs the command of a command line. Errors are printed.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    match parse(arguments).and_then(carry_out) {
-        Ok(code) => code,
+    let words: Vec<OsString> = arguments.collect();
+    let mut out = BufWriter::with_capacity(AT_ONCE, io::stdout());
+    let mut err = io::stderr();
+    let streams = Streams { out: &mut out, err: &mut err };
+    match parse(words.clone()).and_then(|shell| answer(shell, words, streams)) {
+        Ok(code) => ExitCode::from(code),
         Err(Stop::Asked(answer)) => match super::printed(answer.print()) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(line) => failed(&line),
+            Err(line) => ExitCode::from(failed(&line)),
         },
-        Err(Stop::Wrong(line)) => failed(&line),
+        Err(Stop::Wrong(line)) => ExitCode::from(failed(&line)),
         // Only the server's flags ask for it.
         Err(Stop::Entry(_)) => ExitCode::from(ERROR),
     }
 }
 
-fn failed(line: &str) -> ExitCode {
+fn failed(line: &str) -> u8 {
     super::say_wrong(line);
-    ExitCode::from(ERROR)
+    ERROR
 }
 
-fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Shell, Stop> {
+fn parse(words: Vec<OsString>) -> Result<Shell, Stop> {
     let mut command = Shell::command();
-    let matches = command.try_get_matches_from_mut(arguments).map_err(super::stop)?;
+    let matches = command.try_get_matches_from_mut(words).map_err(super::stop)?;
     Shell::from_arg_matches(&matches).map_err(super::stop)
 }
 
-fn carry_out(shell: Shell) -> Result<ExitCode, Stop> {
+/// Carries a command out, by a server of its folder if there is one. Returns the exit code.
+fn answer(shell: Shell, words: Vec<OsString>, mut streams: Streams) -> Result<u8, Stop> {
     let Shell { command, common } = shell;
-    let place = Place::open(&common)?;
-    let call = |tool, arguments: Value| place.call(tool, &arguments).map(|answer| answer.print(common.json));
+    let input = command.input().map(call::read_input).transpose()?;
+    let config = common.config()?;
+    let client = client();
+    #[cfg(unix)]
+    let heard = match ask::answer(&command, &config, (words, &input, &client), &mut streams)? {
+        ask::Answered::With(code) => return Ok(code),
+        ask::Answered::UpTo(heard) => heard,
+    };
+    #[cfg(not(unix))]
+    let _ = words;
+    let place = Place::open(&config, client)?;
+    #[cfg(unix)]
+    let mut out = heard.behind(streams.out);
+    #[cfg(unix)]
+    let streams = Streams { out: &mut out, err: streams.err };
+    carry_out(command, &place, (common.json, input), streams)
+}
+
+/// Carries a command out in its place. Returns the exit code.
+fn carry_out(
+    command: Command,
+    place: &Place,
+    (as_json, input): (bool, Option<String>),
+    mut streams: Streams,
+) -> Result<u8, Stop> {
+    let mut call = |tool, arguments: Value| {
+        place.call(tool, &arguments).map(|answer| answer.print(as_json, &mut streams))
+    };
     match command {
         Command::Files(files) => call("files", json!(files)),
-        Command::Grep(flags) => grep::run(&flags, &place, common.json),
+        Command::Grep(flags) => grep::run(&flags, place, as_json, &mut streams),
         Command::Read(read) => call("read", json!(read)),
         Command::Edit(edit) => {
-            let arguments = call::with_input(json!(edit), &edit.input)?;
-            call("edit", arguments)
+            call("edit", call::with_input(json!(edit), input.unwrap_or_default(), &edit.input)?)
         }
         Command::Replace(replace) => call("replace", json!(replace)),
-        Command::Changes(changes) => log::changes(&changes, &place, common.json),
+        Command::Changes(changes) => call("changes", log::changes(&changes)),
         Command::Undo(undo) => call("undo", json!(undo)),
-        Command::Log(wanted) => log::run(&wanted, &place, common.json),
+        Command::Log(wanted) => log::run(&wanted, place, as_json),
     }
+}
+
+/// As whom the journal knows this command: no other one has its process at its time.
+fn client() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{CLIENT} ({}.{})", std::process::id(), now.as_millis() % 1_000_000)
 }

@@ -1,6 +1,8 @@
 //! Sockets.
 
 use std::future::pending;
+use std::io;
+use std::os::unix::net::UnixStream;
 
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -20,4 +22,13 @@ pub async fn wait_for_reset(stream: &TcpStream) {
     if stream.ready(Interest::ERROR).await.is_err() {
         pending::<()>().await;
     }
+}
+
+/// Whether the process on the other side is of the user that this one acts as. Where the system does not tell, the rights of the socket
+/// have to.
+pub fn is_own_user(stream: &UnixStream) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::net::sockopt::socket_peercred(stream)?.uid == rustix::process::geteuid());
+    #[cfg(not(target_os = "linux"))]
+    return Ok(stream.peer_addr().is_ok());
 }
