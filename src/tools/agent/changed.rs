@@ -60,6 +60,7 @@ impl Told {
         };
         match change {
             JobChange::Moved { from, to } => name(from, format!("moved to {to}")),
+            JobChange::Link { path, target } => name(path, format!("link to {target}")),
             JobChange::Deleted { path } => name(path, "deleted".into()),
             JobChange::Content { path, is_new: true, old, plan } => {
                 let mut text = Vec::new();
@@ -152,8 +153,11 @@ pub(super) fn summary(told: &[Told], dry_run: bool) -> String {
     let names = || {
         let count = |is: &dyn Fn(&Told) -> bool| told.iter().filter(|told| is(told)).count() as u64;
         let moved = count(&|told: &Told| told.what.starts_with("moved to"));
-        let deleted = others as u64 - moved;
-        let parts = [(moved, "moved"), (deleted, "deleted")].into_iter().filter(|(number, _)| *number > 0);
+        let linked = count(&|told: &Told| told.what.starts_with("link to"));
+        let deleted = others as u64 - moved - linked;
+        let parts = [(moved, "moved"), (linked, "linked"), (deleted, "deleted")]
+            .into_iter()
+            .filter(|(number, _)| *number > 0);
         parts.map(|(number, verb)| format!("{number} {verb}")).collect::<Vec<_>>().join(", ")
     };
     match (files.is_empty(), others) {

@@ -7,7 +7,6 @@ use self::draft::Draft;
 use self::locks::Holding;
 use self::planner::Planner;
 use self::stage::FLUSHED_TOGETHER;
-use self::steps::Step;
 pub(super) use self::steps::{below, joined};
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
@@ -18,13 +17,13 @@ use folder::{Control, Error, FilePath, Result};
 use journal::{Author, KeptEntry, Piece};
 use sys::map::OpenMap;
 use text::lines::LineIndex;
-use text::shown::shown_line;
 use text::splice::EditPlan;
 
 mod base;
 mod commit;
 mod content;
 mod copies;
+mod described;
 mod draft;
 mod left;
 mod locks;
@@ -210,6 +209,13 @@ pub enum JobChange<'c> {
         /// Its path behind this operation.
         to: &'c str,
     },
+    /// A symbolic link is new.
+    Link {
+        /// Its path.
+        path: &'c str,
+        /// What it leads to.
+        target: &'c str,
+    },
     /// An entry is deleted.
     Deleted {
         /// Its path.
@@ -331,6 +337,10 @@ impl Workspace {
         if !refused.is_empty() {
             return Err(JobError::Refused(refused));
         }
+        // The pieces of an undo are known by the numbers of their steps.
+        if options.note.is_none_or(|note| note.undoes.is_none()) {
+            draft.steps.take_out_vain();
+        }
         allow()?;
         let told = self.described(&draft, describe)?;
         let CarriedOut { recorded, stamp, removed, unremoved } =
@@ -339,48 +349,6 @@ impl Workspace {
                 false => self.carry_out(holding, &draft, options.note, control)?,
             };
         Ok(JobDone { told, recorded, stamp, removed, unremoved })
-    }
-}
-
-impl Workspace {
-    /// What `describe` says of each change: of contents by their paths, then of names in their order.
-    fn described<T>(&self, draft: &Draft, describe: &mut impl FnMut(JobChange) -> T) -> Result<Vec<T>> {
-        let mut described = Vec::new();
-        for (place, file, is_new) in draft.contents() {
-            let old = match &file.base {
-                None => None,
-                Some(base) => {
-                    let changed = || Error::Changed { name: file.path.sent().into() };
-                    let open = base.open(file.path.sent())?;
-                    Some(self.any_bytes(open, file.path.sent())?.ok_or_else(changed)?.0)
-                }
-            };
-            let old = old.as_ref().map_or(&b""[..], |old| old.bytes());
-            let path = &*self.told(&place);
-            described.push(describe(JobChange::Content { path, is_new, old, plan: &file.plan }));
-        }
-        for step in draft.steps.iter() {
-            match step {
-                Step::Folder { .. } | Step::New { .. } | Step::Link { .. } => {}
-                Step::Moved { from, to, .. } => {
-                    let (from, to) = (&*self.told(from), &*self.told(to));
-                    described.push(describe(JobChange::Moved { from, to }));
-                }
-                Step::Deleted { at, .. } => {
-                    described.push(describe(JobChange::Deleted { path: &self.told(at) }));
-                }
-            }
-        }
-        Ok(described)
-    }
-
-    /// A place in a served folder, by its number and the path below it, as answers name it.
-    pub fn told(&self, (number, below): &Place) -> String {
-        let below = below.to_string_lossy();
-        match self.folders.roots().len() {
-            1 => shown_line(below.as_bytes()).into_owned(),
-            _ => self.folders.absolute(*number, &below),
-        }
     }
 }
 

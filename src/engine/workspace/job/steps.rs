@@ -10,6 +10,8 @@ use super::Place;
 use folder::FilePath;
 use sys::fs::Mode;
 
+mod vain;
+
 /// A change of names.
 #[derive(Debug)]
 pub(super) enum Step {

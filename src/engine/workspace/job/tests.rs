@@ -83,6 +83,7 @@ fn described(change: JobChange) -> String {
             format!("{is} {path}: {:?}", String::from_utf8_lossy(&text))
         }
         JobChange::Moved { from, to } => format!("moved {from} to {to}"),
+        JobChange::Link { path, target } => format!("link {path} to {target}"),
         JobChange::Deleted { path } => format!("deleted {path}"),
     }
 }
@@ -223,8 +224,18 @@ proptest! {
         let dry = workspace.run_job(&mut operations(&workspace, &ops), JobOptions { dry_run: true, note: None }, &control(), described).map(|done| done.told);
         prop_assert_eq!(on_disk(dir.path()), start.clone(), "a dry run");
         let done = run(&workspace, &ops);
-        let expected = if refused.is_empty() { model } else { start };
-        prop_assert_eq!(on_disk(dir.path()), expected, "{:?}", done);
+        let expected = if refused.is_empty() { model } else { start.clone() };
+        // A folder that was made for what is gone again need not be made.
+        let without_vain = |mut tree: Tree| {
+            for path in tree.keys().rev().cloned().collect::<Vec<_>>() {
+                let is_empty = !tree.keys().any(|other| other.starts_with(&format!("{path}/")));
+                if tree[&path].is_none() && is_empty && !start.contains_key(&path) {
+                    tree.remove(&path);
+                }
+            }
+            tree
+        };
+        prop_assert_eq!(without_vain(on_disk(dir.path())), without_vain(expected), "{:?}", done);
         for outcome in [dry, done] {
             match outcome {
                 Ok(_) => prop_assert!(refused.is_empty(), "{:?}", refused),

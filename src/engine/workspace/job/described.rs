@@ -1,0 +1,67 @@
+//! What is told of the changes that a job makes, and how answers name places.
+
+use std::collections::HashSet;
+
+use super::JobChange;
+use super::draft::Draft;
+use super::steps::Step;
+use crate::workspace::{Place, Workspace};
+use folder::{Error, Result};
+use text::shown::shown_line;
+
+impl Workspace {
+    /// What `describe` says of each change: of contents by their paths, then of names in their order. What is deleted to make room for a
+    /// new file comes first.
+    pub(super) fn described<T>(
+        &self,
+        draft: &Draft,
+        describe: &mut impl FnMut(JobChange) -> T,
+    ) -> Result<Vec<T>> {
+        let contents = draft.contents();
+        let new: HashSet<&Place> =
+            contents.iter().filter(|(_, _, is_new)| *is_new).map(|(place, ..)| place).collect();
+        let makes_room = |step: &Step| matches!(step, Step::Deleted { at, .. } if new.contains(at));
+        let (first, names): (Vec<&Step>, Vec<&Step>) = draft.steps.iter().partition(|step| makes_room(step));
+        let mut described = Vec::new();
+        described.extend(first.into_iter().filter_map(|step| self.described_step(step, describe)));
+        for (place, file, is_new) in &contents {
+            let old = match &file.base {
+                None => None,
+                Some(base) => {
+                    let changed = || Error::Changed { name: file.path.sent().into() };
+                    let open = base.open(file.path.sent())?;
+                    Some(self.any_bytes(open, file.path.sent())?.ok_or_else(changed)?.0)
+                }
+            };
+            let old = old.as_ref().map_or(&b""[..], |old| old.bytes());
+            let (path, is_new) = (&*self.told(place), *is_new);
+            described.push(describe(JobChange::Content { path, is_new, old, plan: &file.plan }));
+        }
+        described.extend(names.into_iter().filter_map(|step| self.described_step(step, describe)));
+        Ok(described)
+    }
+
+    /// What `describe` says of a change of a name. `None`: it is told with what is in it.
+    fn described_step<T>(&self, step: &Step, describe: &mut impl FnMut(JobChange) -> T) -> Option<T> {
+        Some(match step {
+            Step::Folder { .. } | Step::New { .. } => return None,
+            Step::Link { at, target, .. } => {
+                describe(JobChange::Link { path: &self.told(at), target: &shown_line(target) })
+            }
+            Step::Moved { from, to, .. } => {
+                let (from, to) = (&*self.told(from), &*self.told(to));
+                describe(JobChange::Moved { from, to })
+            }
+            Step::Deleted { at, .. } => describe(JobChange::Deleted { path: &self.told(at) }),
+        })
+    }
+
+    /// A place in a served folder, by its number and the path below it, as answers name it.
+    pub fn told(&self, (number, below): &Place) -> String {
+        let below = below.to_string_lossy();
+        match self.folders.roots().len() {
+            1 => shown_line(below.as_bytes()).into_owned(),
+            _ => self.folders.absolute(*number, &below),
+        }
+    }
+}
