@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 pub use self::form::{FORMAT, Unreadable};
 pub use self::hunks::{Hunk, Replaced};
-pub use self::merge::{Conflict, undo_plan};
+pub use self::merge::{Conflict, ConflictPlace, undo_plan};
 pub use self::pieces::{Piece, Toggle};
 pub use self::rest::Rest;
 

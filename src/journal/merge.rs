@@ -9,12 +9,23 @@ use text::splice::{EditPlan, Splice};
 /// Why a change cannot be taken back out of a text: its lines have changed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The bytes that the change had replaced in these lines, and those that it put there.
-    pub sides: (Vec<u8>, Vec<u8>),
+    /// What the change had replaced in these lines, in order.
+    pub places: Vec<ConflictPlace>,
     /// Where the lines were in the text that the change made.
     pub at: Range<usize>,
     /// Which of the later changes has changed them, by its index. `None`: another program.
     pub by: Option<usize>,
+}
+
+/// A place in lines that have changed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictPlace {
+    /// Where it was in the text that the change made.
+    pub start: usize,
+    /// The bytes that the change had replaced.
+    pub old: Vec<u8>,
+    /// Those that it had put there.
+    pub new: Vec<u8>,
 }
 
 /// The plan that takes `change` back out of `now`, the content of its file. `later`: the changes of the same file since, in order.
@@ -107,9 +118,11 @@ fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
 }
 
 fn conflict(hunk: Option<&Hunk>, by: Option<usize>) -> Conflict {
-    let Some(hunk) = hunk else { return Conflict { sides: Default::default(), at: 0..0, by } };
-    let joined = |side: fn(&Replaced) -> &Vec<u8>| {
-        hunk.replaced.iter().flat_map(|replaced| side(replaced).iter().copied()).collect()
+    let Some(hunk) = hunk else { return Conflict { places: Vec::new(), at: 0..0, by } };
+    let place = |replaced: &Replaced| ConflictPlace {
+        start: hunk.at.start.saturating_add(replaced.start),
+        old: replaced.old.clone(),
+        new: replaced.new.clone(),
     };
-    Conflict { sides: (joined(|one| &one.old), joined(|one| &one.new)), at: hunk.at.clone(), by }
+    Conflict { places: hunk.replaced.iter().map(place).collect(), at: hunk.at.clone(), by }
 }

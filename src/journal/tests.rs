@@ -96,11 +96,8 @@ fn what_others_changed_in_these_lines_or_beside_them_is_a_conflict() {
     ] {
         assert_eq!(undone(&first, now, &[]).unwrap_err().by, None, "{now:?}");
         let conflict = undone(&first, now, &[&change(new, now)]).unwrap_err();
-        assert_eq!(
-            (conflict.by, conflict.sides),
-            (Some(0), (b"three\n".to_vec(), b"THREE\n".to_vec())),
-            "{now:?}"
-        );
+        let place = ConflictPlace { start: 8, old: b"three\n".to_vec(), new: b"THREE\n".to_vec() };
+        assert_eq!((conflict.by, conflict.places), (Some(0), vec![place]), "{now:?}");
     }
 }
 

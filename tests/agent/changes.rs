@@ -133,7 +133,8 @@ fn a_change_that_cannot_be_undone_is_in_no_diff_and_says_so() {
     put(&folder, "a", "one\ntwo\n");
     let server = serve(&folder, &[]);
     server.ok("edit", json!({ "path": "a", "old": "one", "new": "1" }));
-    let edits = json!([{ "path": "a", "old": "two", "new": "2" }, { "path": "t", "content": "x" }, { "path": "t", "delete": true }]);
+    let edits = json!([{ "path": "a", "old": "two", "new": "2" }, { "path": "t", "content": "x" },
+        { "path": "t", "move_to": "u" }, { "path": "u", "delete": true }]);
     server.ok("edit", json!({ "edits": edits }));
     let told = server.ok("changes", json!({}));
     assert!(told.contains("[it cannot be undone, and is in no diff: it deletes what it has made"), "{told}");
@@ -293,4 +294,68 @@ fn a_folder_in_the_place_of_a_deleted_file_is_another_entry() {
         told.ends_with("\nd: by c1, c2\nd/x: deleted by c1\nd/x/m: new by c2\nd/y: deleted by c1"),
         "{told}"
     );
+}
+
+#[test]
+fn what_other_programs_deleted_or_made_again_is_told_so() {
+    let folder = Folder::new();
+    ["gone", "again", "same", "moved"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    let edits = json!([
+        { "path": "gone", "append": "2\n" },
+        { "path": "again", "delete": true },
+        { "path": "same", "delete": true },
+        { "path": "new", "content": "1\n" },
+        { "path": "moved", "move_to": "same" },
+    ]);
+    server.ok("edit", json!({ "edits": edits }));
+    ["gone", "new"].iter().for_each(|name| std::fs::remove_file(folder.path().join(name)).expect("a file"));
+    put(&folder, "again", "2\n");
+    let told = without_times(&server.ok("changes", json!({})));
+    let expected = "1 change in 5 files\nc1 edit by you\n\
+        again: deleted by c1, there again by another program\n@@ -1,1 +1,1 @@\n-1\n+2\n\
+        gone: by c1, deleted by another program\n\
+        new: new by c1, deleted by another program\n\
+        same: moved from moved by c1\nsame: deleted by c1";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_path_that_never_was_is_told_and_one_that_was_is_not() {
+    let folder = Folder::new();
+    put(&folder, "d/x", "1\n");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "d", "delete": true, "recursive": true }));
+    let later = json!({ "path": "d/x", "since": "c1" });
+    assert_eq!(server.ok("changes", later), "Nothing has changed.");
+    let never = server.tool("changes", json!({ "path": "d/y" }));
+    assert!(never.is_error && never.text.contains("'d/y' not found"), "{}", never.text);
+}
+
+#[test]
+fn what_makes_room_for_a_new_file_is_told_before_it() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    let server = serve(&folder, &[]);
+    let edits = json!([{ "path": "a", "delete": true }, { "path": "a", "content": "2\n" }]);
+    let told = server.ok("edit", json!({ "edits": edits }));
+    assert!(told.ends_with("\na: deleted\na: new, 1 line"), "{told}");
+}
+
+#[test]
+fn what_one_call_makes_and_deletes_leaves_no_folder() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    let server = serve(&folder, &[]);
+    let edits = json!([
+        { "path": "n/m/x", "content": "1\n" },
+        { "path": "a", "append": "2\n" },
+        { "path": "n/y", "content": "1\n" },
+        { "path": "n/m/x", "delete": true },
+        { "path": "n/y", "delete": true },
+    ]);
+    let told = server.ok("edit", json!({ "edits": edits }));
+    assert!(!folder.path().join("n").exists(), "{told}");
+    assert!(told.starts_with("Changed 1 place in 1 file (change c1)"), "{told}");
+    assert!(server.ok("undo", json!({})).starts_with("Undone: c1. "));
 }

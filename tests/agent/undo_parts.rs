@@ -51,11 +51,14 @@ fn a_refusal_says_what_is_in_the_way_and_what_to_do() {
     for (change, parts) in [
         (&moved, ["a: ", "something else has this name since, and stays; move that away"]),
         (&deleted, ["d/x: ", "something else has this name since, and stays; move that away"]),
-        (&edited, ["e: ", "another program has deleted or moved it since; `path` undoes other files alone"]),
+        (&edited, ["e: ", "another program has deleted or moved it since"]),
     ] {
         let refused = server.tool("undo", json!({ "change": change }));
         assert!(refused.is_error && parts.iter().all(|part| refused.text.contains(part)), "{}", refused.text);
     }
+    let refused = server.tool("undo", json!({ "change": moved }));
+    let alone = format!("; b can be undone alone: undo {{\"change\":\"{moved}\",\"path\":\"b\"}}");
+    assert!(refused.text.ends_with(&alone), "{}", refused.text);
     let way_on = server.ok("undo", json!({ "change": moved, "path": "b" }));
     assert!(way_on.contains("Changed 1 place in 1 file"), "{way_on}");
     assert_eq!((folder.text("a"), folder.text("d/x")), ("theirs\n".into(), "theirs\n".into()));
@@ -76,7 +79,8 @@ fn a_change_that_cannot_be_undone_is_in_the_way_only_where_it_did_something() {
         let refused = server.tool("undo", json!({ "path": path }));
         let why = "change: c3 cannot be taken back: it is too large for the journal";
         assert!(refused.is_error && refused.text.contains(why), "{path}: {}", refused.text);
-        assert!(refused.text.ends_with("edit the files instead"), "{path}: {}", refused.text);
+        let none = "edit the files instead; no earlier change of this session can be undone there";
+        assert!(refused.text.ends_with(none), "{path}: {}", refused.text);
     }
     let refused = server.tool("undo", json!({}));
     let way_on = format!(", or take back {first}, which came before: undo {{\"change\":\"{first}\"}}");
@@ -86,4 +90,67 @@ fn a_change_that_cannot_be_undone_is_in_the_way_only_where_it_did_something() {
     assert_eq!(folder.text("a"), "1\n");
     let refused = server.tool("undo", json!({ "change": "c3" }));
     assert!(refused.text.ends_with("edit the files instead"), "{}", refused.text);
+}
+
+#[test]
+fn behind_a_change_that_cannot_be_undone_the_refusal_says_that_nothing_else_can() {
+    let folder = Folder::new();
+    put(&folder, "big", vec![0; 900_000]);
+    let server = serve(&folder, &["--journal-size=1"]);
+    let told = server.tool("undo", json!({}));
+    assert!(told.text.ends_with("the journal is empty: nothing can be undone"), "{}", told.text);
+    server.ok("edit", json!({ "path": "big", "delete": true }));
+    let refused = server.tool("undo", json!({}));
+    let none = "edit the files instead; no earlier change of this session can be undone";
+    assert!(refused.is_error && refused.text.ends_with(none), "{}", refused.text);
+}
+
+#[test]
+fn each_file_that_is_in_the_way_is_told_in_a_line() {
+    let folder = Folder::new();
+    ["a", "b", "c"].iter().for_each(|name| put(&folder, name, "1\n"));
+    let server = serve(&folder, &[]);
+    let edits: Vec<_> =
+        ["a", "b", "c"].iter().map(|path| json!({ "path": path, "old": "1", "new": "2" })).collect();
+    server.ok("edit", json!({ "edits": edits }));
+    ["a", "b"].iter().for_each(|name| put(&folder, name, "theirs\n"));
+    let refused = server.tool("undo", json!({})).text;
+    let lines: Vec<&str> = refused.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[0].contains(" a: its lines") && lines[1].starts_with("b: its lines"),
+        "{refused}"
+    );
+    assert!(
+        lines[1].ends_with("; c can be undone alone: undo {\"change\":\"c1\",\"path\":\"c\"}"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_link_that_comes_back_is_told() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    std::os::unix::fs::symlink("a", folder.path().join("l")).expect("a link");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "l", "delete": true }));
+    let told = server.ok("undo", json!({}));
+    assert!(
+        told.starts_with("Undone: c1. Changed names: 1 linked") && told.ends_with("\nl: link to a"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_path_through_a_link_names_what_is_behind_it() {
+    let folder = Folder::new();
+    put(&folder, "d/x", "1\n");
+    std::os::unix::fs::symlink("d", folder.path().join("l")).expect("a link");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "d/x", "append": "2\n" }));
+    for path in ["l/x", "l"] {
+        let told = server.ok("changes", json!({ "path": path }));
+        assert!(told.contains("\nd/x: by c1"), "{path}: {told}");
+    }
+    assert!(server.ok("undo", json!({ "path": "l/x" })).starts_with("Undone: c1. "));
+    assert_eq!(folder.text("d/x"), "1\n");
 }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use self::tracks::{Track, Tracks};
+use super::found::Want;
 use super::trail::Trail;
 use super::{Place, Workspace};
 use crate::change_log::ChangeNumber;
@@ -14,7 +15,10 @@ use sys::ffi::OsStrExt;
 use text::order;
 use text::shown::shown_line;
 
+pub(super) use self::within::Within;
+
 mod tracks;
+mod within;
 
 /// What has become of a file or folder.
 #[derive(Debug)]
@@ -27,12 +31,25 @@ pub struct ChangedFile {
     pub is_deleted: bool,
     /// The changes that changed it, in order.
     pub changes: Vec<ChangeNumber>,
-    /// Whether another program has changed its content since the first of them.
-    pub by_others: bool,
+    /// What another program has done with it since the first of them.
+    pub by_others: ByOthers,
     /// Its content before the first change, which is empty if it is new, and now. `None`: its content did not change, or that before is not known.
     pub contents: Option<(Vec<u8>, Vec<u8>)>,
     /// Whether a folder above it tells the same: it was deleted with that, or is as it was with that.
     pub is_part: bool,
+}
+
+/// What other programs have done with an entry since the first of its changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByOthers {
+    /// Nothing that is known.
+    Nothing,
+    /// They have changed its content.
+    Changed,
+    /// It is gone, and no change has deleted it.
+    Deleted,
+    /// A change has deleted it, and something is there again.
+    MadeAgain,
 }
 
 /// The most bytes of texts that are held to be compared. Beyond, files have no contents.
@@ -48,6 +65,8 @@ impl Workspace {
         within: Option<&FilePath>,
         control: &Control,
     ) -> Result<Vec<ChangedFile>> {
+        let within = within.map(|path| self.within(path));
+        let is_within = |place: &Place| within.as_ref().is_none_or(|within| within.holds(place));
         let trail = Trail::of(self, changes);
         let mut tracks = Tracks::new(&trail);
         for (index, change) in changes.iter().enumerate() {
@@ -58,13 +77,14 @@ impl Workspace {
             track.is_told()
                 && track.changes.iter().any(|number| is_asked(*number))
                 && !self.folders.excludes().hides(&place.1, false)
-                && (is_within(within, place) || track.was.as_ref().is_some_and(|was| is_within(within, was)))
+                && (is_within(place) || track.was.as_ref().is_some_and(is_within))
         };
+        let known = tracks.places();
         let mut left = MOST_COMPARED;
         let mut files: Vec<ChangedFile> = tracks
             .into_all()
             .filter(is_wanted)
-            .map(|(place, track)| self.changed_file(place, track, &mut left, control))
+            .map(|(place, track)| self.changed_file(place, track, &known, &mut left, control))
             .collect::<Result<_>>()?;
         order::sort_by(&mut files, |one, other| one.path.cmp(&other.path));
         find_parts(&mut files);
@@ -88,23 +108,32 @@ impl Workspace {
         })
     }
 
-    /// `left`: how many bytes of texts may still be held.
+    /// `known`: [`Tracks::places`]. `left`: how many bytes of texts may still be held.
     fn changed_file(
         &self,
         place: Place,
         track: Track,
+        known: &HashMap<Place, bool>,
         left: &mut usize,
         control: &Control,
     ) -> Result<ChangedFile> {
         let (path, was) = (self.told(&place), track.was.as_ref().map(|was| self.told(was)));
-        let (is_deleted, mut by_others, mut contents) = (track.is_deleted, track.by_others, None);
+        let is_deleted = track.is_deleted;
+        let mut by_others = self.by_others(&place, &track, known);
+        let mut contents = None;
         // What is there as it was may be told by its folder.
-        let mut is_part = is_deleted || track.content.is_none();
-        let is_read = !is_deleted && track.content.is_some();
+        let mut is_part = by_others == ByOthers::Nothing && (is_deleted || track.content.is_none());
+        let is_read = match by_others {
+            ByOthers::Deleted => false,
+            ByOthers::MadeAgain => track.had_content(),
+            ByOthers::Nothing | ByOthers::Changed => !is_deleted && track.content.is_some(),
+        };
         if let Some(now) = if is_read { self.now(&place, control)? } else { None } {
-            by_others |= track.content != Some(journal::hash(&now));
+            if !is_deleted && track.content != Some(journal::hash(&now)) {
+                by_others = ByOthers::Changed;
+            }
             let before = track.before(&now);
-            is_part = !by_others && before.as_ref() == Some(&now);
+            is_part = by_others == ByOthers::Nothing && before.as_ref() == Some(&now);
             contents = before.filter(|before| *before != now).map(|before| (before, now));
             let held = contents.as_ref().map_or(0, |(before, now)| before.len() + now.len());
             match left.checked_sub(held) {
@@ -113,6 +142,26 @@ impl Workspace {
             }
         }
         Ok(ChangedFile { path, was, is_deleted, changes: track.changes, by_others, contents, is_part })
+    }
+
+    /// What others have done with an entry, but for its content now.
+    fn by_others(&self, place: &Place, track: &Track, known: &HashMap<Place, bool>) -> ByOthers {
+        let path = FilePath::known(place.0, &shown_line(place.1.as_os_str().as_bytes()));
+        let found = self.folders.find_at(place, &path, Want::Link);
+        let is_there = match &found {
+            Ok(found) => Some(found.exists()).filter(|_| !found.excluded),
+            Err(Error::NotFound { .. }) => Some(false),
+            Err(_) => None,
+        };
+        // What is in a folder that was moved there is no other program's.
+        let is_moved = |above: &Path| known.get(&(place.0, above.into())) == Some(&true);
+        let is_known = || known.contains_key(place) || place.1.ancestors().any(is_moved);
+        match (track.is_deleted, is_there) {
+            (false, Some(false)) => ByOthers::Deleted,
+            (true, Some(true)) if !is_known() => ByOthers::MadeAgain,
+            _ if track.by_others => ByOthers::Changed,
+            _ => ByOthers::Nothing,
+        }
     }
 
     /// The content of a file now. `None`: there is none that can be read whole.
@@ -124,13 +173,6 @@ impl Workspace {
             Err(_) => Ok(None),
         }
     }
-}
-
-/// Whether a place is at the path `within` or below it. `None`: everywhere.
-pub(super) fn is_within(within: Option<&FilePath>, place: &Place) -> bool {
-    within.is_none_or(|path| {
-        path.folder().is_none_or(|number| number == place.0) && place.1.starts_with(path.as_str())
-    })
 }
 
 /// Of what may be a part of a folder, tells whether it is.

@@ -68,7 +68,7 @@ mod versions;
 mod write;
 
 pub use change::{ChangeOptions, Changed};
-pub use changed_files::ChangedFile;
+pub use changed_files::{ByOthers, ChangedFile};
 pub use counts::WorkspaceCounts;
 pub use create::NewFile;
 pub use each_line::{LineSink, LinesRead};

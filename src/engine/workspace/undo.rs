@@ -6,20 +6,20 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::Path;
 
 use self::history::History;
 use self::inverse::Inverse;
-use super::changed_files::is_within;
+use super::changed_files::Within;
 use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Undoing, Unremoved, joined};
 use super::trail::Held;
 use super::{Place, Workspace};
 use crate::change_log::{ChangeLog, ChangeNumber};
 use folder::{Control, Error, FilePath, Result};
-use journal::{KeptEntry, Piece, Step};
+use journal::{Change, KeptEntry, Piece, Step};
 use sys::ffi::OsStrExt;
 use text::order;
 
+mod conflict;
 mod history;
 mod inverse;
 mod told;
@@ -37,6 +37,13 @@ impl Workspace {
     /// The journal.
     pub fn change_log(&self) -> Option<&ChangeLog> {
         self.change_log.as_ref()
+    }
+
+    /// The paths of what a change changed, as answers name them, each once: of what is served.
+    pub fn paths_of(&self, change: &Change) -> Vec<String> {
+        let mut known = HashSet::new();
+        let paths = change.places().filter_map(|place| Some(self.told(&self.served_place(change, place)?)));
+        paths.filter(|path| known.insert(path.clone())).collect()
     }
 
     /// Takes the change `number` back; with `within`, only what it did at that path or below. All or nothing. `describe` as for
@@ -63,7 +70,8 @@ impl Workspace {
         }
         let numbers = log.numbers().map_err(failed)?;
         let history = History::since(self, log, (number, change), &numbers, control)?;
-        let targets = self.targets(&history, within)?;
+        let within = within.map(|path| self.within(path));
+        let targets = self.targets(&history, within.as_ref())?;
         let mut inverse = Inverse::new(self, history);
         for target in &targets {
             control.check()?;
@@ -82,7 +90,7 @@ impl Workspace {
     }
 
     /// What is to be taken back, in the order in which that is done: contents first, then names, the last first.
-    fn targets(&self, history: &History, within: Option<&FilePath>) -> Result<Vec<Target>> {
+    fn targets(&self, history: &History, within: Option<&Within>) -> Result<Vec<Target>> {
         let (number, change) = &history.changes[0];
         let toggles = change.all_toggles(*number);
         let (mut wanted, mut taken_back, mut is_there) = (Vec::new(), Vec::new(), false);
@@ -104,7 +112,7 @@ impl Workspace {
                 Some(within) if !is_there => told::nothing_there(self, history, &toggles, within),
                 Some(within) => {
                     let there = taken_back.iter().filter(|(_, is_wanted)| *is_wanted);
-                    let what = format!("what c{number} did at {}", within.sent());
+                    let what = format!("what c{number} did at {}", within.path.sent());
                     told::taken_back("path", &what, there.map(by).collect())
                 }
                 None => told::taken_back("change", "it", taken_back.iter().map(by).collect()),
@@ -180,22 +188,17 @@ fn folders_of(history: &History, index: usize) -> Result<Folders> {
 }
 
 /// Whether a path leads to what a change did there, or to where it is now or will be. `None`: everywhere.
-fn is_at(history: &History, held: &Held, within: Option<&FilePath>) -> Result<bool> {
-    let Some(path) = within else { return Ok(true) };
+fn is_at(history: &History, held: &Held, within: Option<&Within>) -> Result<bool> {
+    let Some(within) = within else { return Ok(true) };
     let (_, change) = &history.changes[held.change];
     let step = held.toggle.element.and_then(|element| change.step(element));
     // All that was in a folder of which nothing is kept.
     let is_all = matches!(step, Some(Step::Deleted { entries, .. }) if entries.is_empty());
-    let is_in = |place: &Place| is_all && is_above(place, path);
-    let is_there = |place: &Place| is_within(within, place) || is_in(place);
+    let is_in = |place: &Place| is_all && within.is_below(place);
+    let is_there = |place: &Place| within.holds(place) || is_in(place);
     let places = named_places(history, held)?;
     Ok(places.iter().any(|(_, place)| is_there(place))
         || present(history, held, places).is_some_and(|now| is_there(&now)))
-}
-
-/// Whether a place is the path `within` or a folder above it.
-fn is_above(place: &Place, within: &FilePath) -> bool {
-    within.folder().is_none_or(|number| number == place.0) && Path::new(within.as_str()).starts_with(&place.1)
 }
 
 /// Where the entry of a piece is now, or will be again.

@@ -15,7 +15,7 @@ use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::timestamp::{parse_timestamp, timestamp};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
+use engine::{ByOthers, ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 use text::shown::shown_line;
@@ -177,6 +177,9 @@ impl Call for Changes {
             }
         }
         let (changes, files) = self.asked(log, workspace, control)?;
+        if let Some(path) = self.path.as_ref().filter(|_| files.is_empty()) {
+            workspace.check_ever_there(path, control)?;
+        }
         let mut text = match (files.len(), changes.len()) {
             (0, _) => "Nothing has changed.".to_owned(),
             (files, changes) => {
@@ -291,7 +294,8 @@ impl Changes {
 
 /// What has become of a file, and by whom.
 fn told_of(file: &ChangedFile) -> String {
-    let what = match (&file.was, file.is_deleted) {
+    let is_deleted = file.is_deleted && file.by_others != ByOthers::Deleted;
+    let what = match (&file.was, is_deleted) {
         (Some(was), true) if *was != file.path => format!(" moved from {was}, deleted"),
         (_, true) => " deleted".into(),
         (None, false) => " new".into(),
@@ -300,12 +304,15 @@ fn told_of(file: &ChangedFile) -> String {
     };
     let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
     let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };
-    let others = match (file.by_others, numbers.is_empty()) {
-        (false, _) => "",
-        (true, true) => " by another program",
-        (true, false) => ", by another program",
+    let others = match file.by_others {
+        ByOthers::Nothing => return what + &own,
+        ByOthers::Changed => "by another program",
+        ByOthers::Deleted => "deleted by another program",
+        ByOthers::MadeAgain => "there again by another program",
     };
-    what + &own + others
+    let is_one = own.is_empty() && (what.is_empty() || file.by_others == ByOthers::Changed);
+    let comma = if is_one { "" } else { "," };
+    format!("{what}{own}{comma} {others}")
 }
 
 /// The folder in a path, with its slash.

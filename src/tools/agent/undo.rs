@@ -1,5 +1,6 @@
 //! `undo`: takes a change back, as a change of its own (contract 20).
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -10,7 +11,7 @@ use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{JobChange, JobDone, JobError, JobNote, JobOptions, Workspace};
 use folder::{Control, Error, FilePath, Result};
-use journal::Author;
+use journal::{Author, Change};
 
 pub(crate) static TOOL: Tool = Tool {
     name: "undo",
@@ -28,6 +29,10 @@ pub(crate) static TOOL: Tool = Tool {
 
 /// The most changes that are passed over for the last one that did something at a path.
 const MOST_PASSED_OVER: usize = 30;
+
+/// The most paths of a refused change that are tried alone, and the most files that a refusal tells.
+const MOST_TRIED: usize = 20;
+const MOST_TOLD: usize = 3;
 
 arguments! {
     struct UndoArguments {
@@ -81,7 +86,7 @@ impl Call for Undo {
         }
         let job = done.map_err(|error| match error {
             Error::InvalidArguments { at, problem } => {
-                let way_on = self.way_on(number, workspace, control).unwrap_or_default();
+                let way_on = self.way_on(number, &at, workspace, control).unwrap_or_default();
                 Error::InvalidArguments { at, problem: problem + &way_on }
             }
             error => error,
@@ -91,7 +96,7 @@ impl Call for Undo {
             [] if job.recorded.is_none() && !self.dry_run => {
                 format!("Nothing changed: of c{number}, nothing is left to undo.")
             }
-            // Folders and links alone.
+            // Folders alone.
             [] => format!("{verb}: c{number}."),
             _ => format!("{verb}: c{number}. {}", changed::summary(&job.told, self.dry_run)),
         };
@@ -101,12 +106,13 @@ impl Call for Undo {
 
 impl Undo {
     fn undo(&self, number: u64, workspace: &Workspace, control: &Control) -> Result<JobDone<Told>> {
-        self.undo_or_try(number, self.dry_run, workspace, control)
+        self.undo_or_try(number, self.path.as_ref(), self.dry_run, workspace, control)
     }
 
     fn undo_or_try(
         &self,
         number: u64,
+        path: Option<&FilePath>,
         dry_run: bool,
         workspace: &Workspace,
         control: &Control,
@@ -114,16 +120,42 @@ impl Undo {
         let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes: None };
         let options = JobOptions { dry_run, note: Some(note) };
         let told = |change: JobChange| Told::of(change, false);
-        workspace.undo(number, self.path.as_ref(), options, control, told).map_err(JobError::first)
+        workspace.undo(number, path, options, control, told).map_err(in_one)
     }
 
-    /// What the refusal of a change that nobody named and that cannot be taken back adds: the last one before it that can.
-    fn way_on(&self, number: u64, workspace: &Workspace, control: &Control) -> Option<String> {
+    /// Whether a change can be taken back, at a path or all of it.
+    fn is_possible(
+        &self,
+        number: u64,
+        path: Option<&FilePath>,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> bool {
+        let tried = self.undo_or_try(number, path, true, workspace, control);
+        tried.is_ok_and(|job| !job.told.is_empty())
+    }
+
+    /// What the refusal of a change adds: which paths of it can be undone alone, or, of a change that nobody named, which one before it
+    /// can, or that nothing can. `at`: what the refusal names.
+    fn way_on(&self, number: u64, at: &str, workspace: &Workspace, control: &Control) -> Option<String> {
         let change = workspace.change_log()?.read(number).ok()??;
-        if self.change.is_some() || change.not_undoable.is_empty() {
+        let is_undoable = change.not_undoable.is_empty();
+        if is_undoable && matches!(at, "change" | "path") {
             return None;
         }
-        let earlier = self.earlier(number, workspace, control)?;
+        if let Some(alone) = Some(&change)
+            .filter(|_| is_undoable)
+            .and_then(|change| self.alone(number, change, workspace, control))
+        {
+            return Some(alone);
+        }
+        if self.change.is_some() {
+            return None;
+        }
+        let there = if self.path.is_some() { " there" } else { "" };
+        let Some(earlier) = self.earlier(number, workspace, control) else {
+            return Some(format!("; no earlier change of this session can be undone{there}"));
+        };
         let mut arguments = json!({ "change": format!("c{earlier}") });
         if let Some(path) = &self.path {
             arguments["path"] = path.sent().into();
@@ -131,12 +163,33 @@ impl Undo {
         Some(format!(", or take back c{earlier}, which came before: undo {arguments}"))
     }
 
+    /// The paths of a change that is refused as a whole at which it can be taken back.
+    fn alone(
+        &self,
+        number: u64,
+        change: &Change,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Option<String> {
+        if self.path.is_some() {
+            return None;
+        }
+        let paths = workspace.paths_of(change);
+        let is_possible = |path: &&String| {
+            let path = workspace.parse_path(path);
+            path.is_ok_and(|path| self.is_possible(number, Some(&path), workspace, control))
+        };
+        let alone: Vec<&str> =
+            paths.iter().take(MOST_TRIED).filter(is_possible).take(MOST_TOLD).map(String::as_str).collect();
+        let arguments = json!({ "change": format!("c{number}"), "path": alone.first()? });
+        Some(format!("; {} can be undone alone: undo {arguments}", alone.join(", ")))
+    }
+
     /// The last change of the session before the change `number` that can be taken back.
     fn earlier(&self, mut number: u64, workspace: &Workspace, control: &Control) -> Option<u64> {
         for _ in 0..MOST_PASSED_OVER {
             number = self.last(workspace, number).ok()?;
-            let tried = self.undo_or_try(number, true, workspace, control);
-            if tried.is_ok_and(|job| !job.told.is_empty()) {
+            if self.is_possible(number, self.path.as_ref(), workspace, control) {
                 return Some(number);
             }
         }
@@ -163,7 +216,39 @@ impl Undo {
         })?;
         let last = log.last_of(&self.author.session, end).map_err(|source| Error::WriteFailed { source })?;
         last.ok_or_else(|| {
-            refuse("this session has made no change that is not undone; name an earlier one by its id, such as c17")
+            let known = log.numbers().ok().and_then(|numbers| numbers.last().copied());
+            let way_on = match known {
+                Some(known) => {
+                    format!("name one by its id, such as c{known}, the last one (see `changes` with since)")
+                }
+                None => "the journal is empty: nothing can be undone".into(),
+            };
+            refuse(&format!("this session has made no change that is not undone; {way_on}"))
         })
     }
+}
+
+/// All that was refused in one error: a line for each file.
+fn in_one(error: JobError) -> Error {
+    let JobError::Refused(refused) = error else { return error.first() };
+    let mut errors = refused.into_iter().map(|(_, error)| error);
+    let (at, mut problem) = match errors.next() {
+        Some(Error::InvalidArguments { at, problem }) => (at, problem),
+        Some(error) => return error,
+        None => return JobError::Refused(Vec::new()).first(),
+    };
+    let others: Vec<(String, String)> = errors
+        .filter_map(|error| match error {
+            Error::InvalidArguments { at, problem } => Some((at, problem)),
+            _ => None,
+        })
+        .collect();
+    for (at, other) in others.iter().take(MOST_TOLD - 1) {
+        // A write to a String cannot fail.
+        let _ = write!(problem, "\n{at}: {other}");
+    }
+    if others.len() >= MOST_TOLD {
+        let _ = write!(problem, "\n{} more files are in the way", others.len() + 1 - MOST_TOLD);
+    }
+    Error::InvalidArguments { at, problem }
 }

@@ -88,6 +88,13 @@ impl<'c> Tracks<'c> {
         }
     }
 
+    /// Where those are that are there, and whether each was moved: what is in such a folder was not made there.
+    pub(super) fn places(&self) -> HashMap<Place, bool> {
+        let there = self.by_end.iter().filter_map(|(end, track)| Some((end.as_ref().ok()?, track)));
+        let is_moved = |track: &Track, at: &Place| track.was.as_ref().is_some_and(|was| was != at);
+        there.map(|(at, track)| (at.clone(), is_moved(track, at))).collect()
+    }
+
     /// All entries, and where they are, or were when they went.
     pub(super) fn into_all(self) -> impl Iterator<Item = (Place, Track<'c>)> {
         self.by_end.into_iter().map(|(end, track)| match end {
@@ -170,6 +177,11 @@ impl<'c> Track<'c> {
             Before::Deleted(edits, content) => without(edits, content),
             Before::Unknown => None,
         }
+    }
+
+    /// Whether what it held before is the content of a file.
+    pub(super) fn had_content(&self) -> bool {
+        matches!(self.before, Before::Deleted(..))
     }
 
     fn note(&mut self, number: ChangeNumber) {

@@ -4,6 +4,7 @@ use super::super::change::ChangeOptions;
 use super::super::job::{Deletion, Operation, PieceUndone, TextPlan};
 use super::super::trail::{At, Held};
 use super::super::{Place, Workspace};
+use super::conflict::changed_since;
 use super::history::History;
 use super::{Target, named_places, refused, told};
 use crate::change_log::ChangeNumber;
@@ -62,7 +63,7 @@ impl<'w> Inverse<'w> {
                 Ok(plan) => Ok(Some(plan)),
                 Err(conflict) => {
                     let by = conflict.by.and_then(|by| later.get(by)).map(|(number, _)| *number);
-                    Err(refused(&name, &told::changed_since(&conflict, by, text)))
+                    Err(refused(&name, &changed_since(&conflict, by, text)))
                 }
             }
         });
@@ -146,12 +147,7 @@ impl<'w> Inverse<'w> {
 
     fn gone(&self, place: &Place, by: ChangeNumber) -> Error {
         let path = self.workspace.told(place);
-        refused(
-            &path,
-            &format!(
-                "it was deleted since, by c{by}; `undo` of c{by} brings it back; `path` undoes other files alone"
-            ),
-        )
+        refused(&path, &format!("it was deleted since, by c{by}; `undo` of c{by} brings it back"))
     }
 }
 

@@ -1,15 +1,13 @@
 //! What refusals of undos say: what is in the way, and what to do about it.
 
 use super::super::Workspace;
+use super::super::changed_files::Within;
 use super::super::job::JobError;
 use super::history::History;
-use super::{is_above, refused};
+use super::refused;
 use crate::change_log::ChangeNumber;
-use folder::{Error, FilePath};
-use journal::{Change, Conflict, Step, Toggle};
-
-/// The most bytes of a side that an error shows.
-const MOST_SHOWN: usize = 300;
+use folder::Error;
+use journal::{Change, Step, Toggle};
 
 /// The most paths that an error names.
 const MOST_PATHS: usize = 3;
@@ -44,9 +42,7 @@ pub(super) fn of_job(error: JobError) -> JobError {
             &name,
             "something else has this name since, and stays; move that away, then undo the change again",
         ),
-        Error::NotFound { name, .. } => {
-            refused(&name, "another program has deleted or moved it since; `path` undoes other files alone")
-        }
+        Error::NotFound { name, .. } => refused(&name, "another program has deleted or moved it since"),
         error => error,
     };
     match error {
@@ -62,7 +58,7 @@ pub(super) fn nothing_there(
     workspace: &Workspace,
     history: &History,
     toggles: &[Toggle],
-    within: &FilePath,
+    within: &Within,
 ) -> Error {
     let (number, change) = &history.changes[0];
     let place = |place: &journal::Place| workspace.served_place(change, place);
@@ -72,7 +68,7 @@ pub(super) fn nothing_there(
             None => change.files.get(element).and_then(|file| place(&file.at)),
             Some(Step::Moved { to, .. }) => {
                 let to = place(to);
-                if let Some(to) = to.as_ref().filter(|to| is_above(to, within)) {
+                if let Some(to) = to.as_ref().filter(|to| within.is_below(to)) {
                     let to = workspace.told(to);
                     let problem =
                         format!("c{number} moved the folder {to} as a whole: give that path, or none");
@@ -91,35 +87,4 @@ pub(super) fn nothing_there(
     }
     let more = if more > 0 { " and others" } else { "" };
     refused("path", &format!("c{number} changed nothing there; it changed {}{more}", paths.join(", ")))
-}
-
-/// What an error says of lines that have changed since, with both sides.
-pub(super) fn changed_since(conflict: &Conflict, by: Option<ChangeNumber>, now: &[u8]) -> String {
-    let first = by.map_or(String::new(), |by| format!("`undo` of c{by} first, or "));
-    let by = by.map_or("another program".to_owned(), |by| format!("c{by}"));
-    let start = text::lines::char_boundary(now, conflict.at.start.min(now.len()));
-    let end = conflict.at.end.clamp(start, now.len());
-    let from = memchr::memrchr(b'\n', &now[..start]).map_or(0, |feed| feed + 1);
-    let to = memchr::memchr(b'\n', &now[end..]).map_or(now.len(), |feed| end + feed);
-    let line = memchr::memchr_iter(b'\n', &now[..from]).count() + 1;
-    let (old, new) = &conflict.sides;
-    format!(
-        "its lines were changed since by {by}. The change had put {} in the place of {}; about there, at line {line}, is {} now: {first}edit that; `path` undoes other files alone",
-        quoted(new),
-        quoted(old),
-        quoted(&now[from..to])
-    )
-}
-
-fn quoted(bytes: &[u8]) -> String {
-    match bytes {
-        [] => "nothing".into(),
-        bytes if bytes.len() > MOST_SHOWN => {
-            format!(
-                "{:?} …",
-                String::from_utf8_lossy(&bytes[..text::lines::char_boundary(bytes, MOST_SHOWN)])
-            )
-        }
-        bytes => format!("{:?}", String::from_utf8_lossy(bytes)),
-    }
 }

@@ -9,7 +9,7 @@ use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::{OutputKinds, Reply};
 use ::toolkit::work_tree::{SinceHead, WorkTreeFile, since_head};
-use engine::{ChangeNumber, ChangedFile, Workspace};
+use engine::{ByOthers, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, FilePath, Result};
 
 /// How many digits of a commit's name are shown.
@@ -86,7 +86,7 @@ fn changed_file(
     let WorkTreeFile { place, moved_from, is_new, is_deleted, contents } = file;
     let was = moved_from.map(|from| workspace.told(&(place.0, from)));
     let was = if is_new { None } else { was.or_else(|| Some(path.clone())) };
-    let (changes, by_others) =
-        known.map_or((Vec::new(), has_journal), |known| (known.changes, known.by_others));
+    let unknown = if has_journal { ByOthers::Changed } else { ByOthers::Nothing };
+    let (changes, by_others) = known.map_or((Vec::new(), unknown), |known| (known.changes, known.by_others));
     ChangedFile { path, was, is_deleted, changes, by_others, contents, is_part: false }
 }
