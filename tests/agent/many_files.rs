@@ -42,3 +42,20 @@ fn a_replace_in_more_files_than_may_be_open_is_carried_out_and_taken_back() {
     assert!(refused.is_error && refused.text.contains("replace in parts"), "{}", refused.text);
     assert!(!folder.names().iter().any(|name| name.contains(".file-editor-tmp-")));
 }
+
+#[test]
+fn a_folder_with_more_files_than_may_be_open_is_deleted_and_comes_back() {
+    let folder = Folder::new();
+    let path = |number: usize| format!("top/d{}/f{number}", number % FOLDERS);
+    (0..FILES).for_each(|number| put(&folder, &path(number), format!("{number}\n")));
+    let server = serve(&folder, &["--sync=none"]);
+    let limit = Rlimit { current: Some(LIMIT), maximum: Some(LIMIT) };
+    let pid = i32::try_from(server.pid()).expect("a process id");
+    prlimit(Pid::from_raw(pid), Resource::Nofile, limit).expect("a limit");
+    let change = id(&server.ok("edit", json!({ "path": "top", "delete": true, "recursive": true })));
+    assert_eq!(folder.names(), [""; 0]);
+    let undone = id(&server.ok("undo", json!({ "change": change })));
+    assert!((0..FILES).all(|number| folder.text(&path(number)) == format!("{number}\n")));
+    server.ok("undo", json!({ "change": undone }));
+    assert_eq!(folder.names(), [""; 0]);
+}

@@ -253,7 +253,9 @@ impl PreparedFile {
         }
         let now = match &*self.file {
             LockedFile::Open(file) => sys::fs::fstat(file).ok(),
-            LockedFile::Mapped(_) => place.restat().ok().flatten().filter(|now| identity(now) == self.id()),
+            LockedFile::Mapped(_) | LockedFile::Released => {
+                place.restat().ok().flatten().filter(|now| identity(now) == self.id())
+            }
         };
         Ok(now.map(|now| FileStamp::of(&now)).filter(|now| {
             self.is_unique && (switches::is_off("write-then-changed") || now.same_content(&self.written))
@@ -285,7 +287,7 @@ impl PreparedFile {
         // link keeps the name that it was made from: then no name may be left.
         let has_no_name = || match &*self.file {
             LockedFile::Open(file) => sys::fs::fstat(file).is_ok_and(|now| now.st_nlink == 0),
-            LockedFile::Mapped(_) => false,
+            LockedFile::Mapped(_) | LockedFile::Released => false,
         };
         let removed = sys::fs::unlinkat(&self.temporary.dir, &self.temporary.name, AtFlags::empty());
         if removed.is_ok() != switches::is_off("rename-lost")
@@ -312,6 +314,14 @@ impl PreparedFile {
         let file =
             Arc::try_unwrap(file).map_or_else(|shared| shared, |file| Arc::new(file.without_descriptor()));
         PreparedFile { temporary, file, written, is_unique }
+    }
+
+    /// The same without a lock, under a name that shows that.
+    pub fn without_lock(mut self) -> io::Result<PreparedFile> {
+        let (dir, name) = (&self.temporary.dir, temporary::new_unlocked_name());
+        sys::fs::renameat_with(dir, &self.temporary.name, dir, &name, RenameFlags::NOREPLACE)?;
+        self.temporary.name = name;
+        Ok(PreparedFile { file: Arc::new(LockedFile::Released), ..self })
     }
 
     /// The lock of the file, which can outlive its way into place.

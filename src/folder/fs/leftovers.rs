@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::lock;
 use super::mount_safety::MountSafety;
-use super::temporary::{SetAside, is_hidden, is_temporary, not_removed};
+use super::temporary::{SetAside, is_hidden, is_temporary, is_unlocked, not_removed};
 use super::version::identity;
 use sys::fd::{AsFd, BorrowedFd};
 use sys::ffi::OsStrExt;
@@ -27,6 +27,9 @@ use sys::process::geteuid;
 
 /// Within this time, a server with the journal of a job that a dead writer has left is expected to repair it. Others cannot tell.
 pub const REPAIRED_WITHIN: Duration = Duration::from_secs(30 * 86_400);
+
+/// Within this time, a temporary file that is not locked belongs to a job that is carried out.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(3600);
 
 /// Maximum number of folders remembered as cleared.
 const MOST: usize = 1024;
@@ -86,7 +89,7 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        if is_temporary(name.to_bytes()) && !(is_hidden(name.to_bytes()) && is_young(dir, name)) {
+        if is_temporary(name.to_bytes()) && !is_young(dir, name) {
             let list = if SetAside::parse(name.to_bytes()).is_some() { &mut aside } else { &mut temporary };
             list.push(name.to_owned());
         }
@@ -101,13 +104,18 @@ pub(crate) fn remove_leftovers(dir: impl AsFd) -> io::Result<usize> {
     Ok(before - aside.len() - temporary.len())
 }
 
-/// Whether an entry that a job has hidden may still be needed to repair the job.
+/// Whether an entry that a job has hidden may still be needed to repair the job, or a temporary file that is not locked belongs to one.
 fn is_young(dir: BorrowedFd, name: &CStr) -> bool {
+    let within = match name.to_bytes() {
+        name if is_hidden(name) => REPAIRED_WITHIN,
+        name if is_unlocked(name) => WRITTEN_WITHIN,
+        _ => return false,
+    };
     let Ok(stat) = sys::fs::statat(dir, OsStr::from_bytes(name.to_bytes()), AtFlags::SYMLINK_NOFOLLOW) else {
         return true;
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_secs().saturating_sub(stat.st_ctime as u64) < REPAIRED_WITHIN.as_secs()
+    now.as_secs().saturating_sub(stat.st_ctime as u64) < within.as_secs()
 }
 
 /// Puts a file back that a dead writer had set aside, or removes it if the new file has its place. False if it stays.

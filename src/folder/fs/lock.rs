@@ -76,6 +76,8 @@ pub enum LockedFile {
     Open(File),
     /// Without one.
     Mapped(OpenMap),
+    /// Not any more: more locks than a process can have would be needed.
+    Released,
 }
 
 impl LockedFile {
@@ -84,7 +86,7 @@ impl LockedFile {
     pub fn without_descriptor(self) -> LockedFile {
         match self {
             LockedFile::Open(file) => OpenMap::of(file).map_or_else(LockedFile::Open, LockedFile::Mapped),
-            mapped => mapped,
+            other => other,
         }
     }
 }

@@ -23,6 +23,21 @@ const DIGITS: usize = 16;
 /// What stands behind the digits in the hidden name of an entry that a job replaces or deletes.
 const HIDDEN: &[u8] = b"-kept";
 
+/// What stands behind the digits in the name of a temporary file that is not locked, because too many are.
+const UNLOCKED: &[u8] = b"-unlocked";
+
+/// A random name for a temporary file that is not locked while its writer lives: it is a leftover only when it is old.
+pub(super) fn new_unlocked_name() -> OsString {
+    let mut name = new_name();
+    name.push(OsStr::from_bytes(UNLOCKED));
+    name
+}
+
+/// Whether this is the name of a temporary file that is not locked.
+pub(super) fn is_unlocked(name: &[u8]) -> bool {
+    name.ends_with(UNLOCKED) && is_temporary(name)
+}
+
 /// A random name for an entry that a job of several changes replaces or deletes, until the job is done. Its old content may be nowhere
 /// else: unlike a temporary file, it is no leftover when its writer is dead, for the repair of the job needs it.
 pub fn new_hidden_name() -> OsString {
@@ -87,7 +102,8 @@ pub fn is_temporary(name: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
     let Some((digits, rest)) = rest.split_at_checked(DIGITS) else { return false };
     let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    digits.iter().all(is_digit) && (rest.is_empty() || rest == HIDDEN || SetAside::parse(name).is_some())
+    digits.iter().all(is_digit)
+        && (rest.is_empty() || rest == HIDDEN || rest == UNLOCKED || SetAside::parse(name).is_some())
 }
 
 /// The name of a file that was set aside.
@@ -144,6 +160,9 @@ pub(crate) mod tests {
     fn only_the_exact_form_of_our_names_is_a_temporary() {
         assert!(is_temporary(new_name().as_encoded_bytes()) && is_temporary(nth('0').as_bytes()));
         assert!(is_hidden(new_hidden_name().as_encoded_bytes()) && !is_hidden(nth('0').as_bytes()));
+        let unlocked = new_unlocked_name();
+        assert!(is_unlocked(unlocked.as_encoded_bytes()) && is_temporary(unlocked.as_encoded_bytes()));
+        assert!(!is_unlocked(nth('0').as_bytes()) && !is_hidden(unlocked.as_encoded_bytes()));
         for name in ["", PREFIX, ".file-editor-tmp-notes", ".file-editor-tmp-0123456789abcde"] {
             assert!(!is_temporary(name.as_bytes()), "{name}");
         }

@@ -41,6 +41,8 @@ struct Commit<'c> {
     replaced: HashMap<EntryId, EntryId>,
     /// Handles of the folders to flush. Opened before anything in them changes, so that after that only the flush can fail.
     folders: HashMap<EntryId, OwnedFd>,
+    /// The handles of folders of a job of many files, so that the entries of one share it.
+    dirs: HashMap<EntryId, Arc<OwnedFd>>,
     /// Those of a job of many files, which have a handle each already and are opened for the flush one by one.
     opened_later: HashMap<EntryId, ResolvedPath>,
     /// The hidden names of what is replaced or deleted.
@@ -85,6 +87,7 @@ impl Workspace {
             done: Vec::new(),
             replaced: HashMap::new(),
             folders: HashMap::new(),
+            dirs: HashMap::new(),
             opened_later: HashMap::new(),
             hidden: draft.hidden_names().chain(staged.hidden_names()).cloned().collect(),
             seen: recording.as_mut().map(Recording::take_seen).unwrap_or_default(),

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use super::base::Base;
 use super::draft::{Draft, DraftFile};
 use super::steps::Step;
+use super::{MANY_FILES, MOST_MAPPED};
 use crate::workspace::Workspace;
 use crate::workspace::found::Found;
 use crate::workspace::write::{NewContent, Stopped};
-use folder::fs::atomic::{CompleteFile, Durability, PreparedFile, Replaces};
+use folder::fs::atomic::{CompleteFile, Durability, PreparedFile, ReplaceError, Replaces};
 use folder::fs::{file_system, temporary};
 use folder::{Control, Error, FilePath};
 use sys::fd::OwnedFd;
 use sys::fs::Mode;
+use sys::map::OpenMap;
 
 /// The temporary files of a job. Dropping them removes them.
 #[derive(Default)]
@@ -106,7 +108,18 @@ impl Workspace {
         for Written { file, content, takes_place_of, is_local } in batch.drain(..) {
             let prepared = content.prepare(self.options.durability);
             let prepared = prepared.map_err(|error| Box::new((file.path.clone(), error.into())))?;
-            let new = if draft.is_large && is_local { prepared.without_descriptor() } else { prepared };
+            let is_mapped = is_local && OpenMap::is_kept();
+            let most = if is_mapped { MOST_MAPPED } else { MANY_FILES };
+            // A file that is replaced needs a lock, too.
+            let has_room = 2 * staged.replacements.len() + staged.new.len() < most;
+            let new = match draft.is_large {
+                false => prepared,
+                true if has_room || takes_place_of.is_ok() => prepared.without_descriptor(),
+                true => {
+                    let unlocked = prepared.without_lock().map_err(ReplaceError::from);
+                    unlocked.map_err(|error| Box::new((file.path.clone(), error.into())))?
+                }
+            };
             match takes_place_of {
                 Ok((found, old)) => {
                     let hidden = temporary::new_hidden_name();

@@ -1,6 +1,7 @@
 //! Carries out one step of a job: one change of a name. What it did is noted, so that it can be taken back.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use super::Commit;
 use crate::workspace::Place;
@@ -17,6 +18,7 @@ use folder::fs::lost::in_doubt;
 use folder::fs::rename::{Renamed, rename_to_free};
 use folder::fs::resolve::{ResolvedPath, file_type};
 use folder::fs::version::{FileStamp, identity};
+use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{FileType, Mode, OFlags, Stat};
 use sys::io::Errno;
@@ -142,14 +144,26 @@ impl Commit<'_> {
     }
 
     /// What is at a place now.
-    fn look(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
+    fn look(&mut self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
         let found = self.workspace.folders.find_at(at, path, Want::Link).map_err(Stopped::Refused)?;
         found.check_writable(path).map_err(Stopped::Refused)?;
-        if found.place.missing.is_empty() { Ok(found) } else { Err(ReplaceError::Changed.into()) }
+        if !found.place.missing.is_empty() {
+            return Err(ReplaceError::Changed.into());
+        }
+        let dir = self.shared(found.place.dir.clone());
+        Ok(Found { place: ResolvedPath { dir, ..found.place }, ..found })
+    }
+
+    /// The first handle of the same folder, in a job that would have too many.
+    fn shared(&mut self, dir: Arc<OwnedFd>) -> Arc<OwnedFd> {
+        match sys::fs::fstat(&dir) {
+            Ok(stat) if self.draft.is_large => self.dirs.entry(identity(&stat)).or_insert(dir).clone(),
+            _ => dir,
+        }
     }
 
     /// The entry at a place, which must be the one that was planned.
-    fn there(&self, at: &Place, path: &FilePath, taken: Option<usize>) -> Result<Found, Stopped> {
+    fn there(&mut self, at: &Place, path: &FilePath, taken: Option<usize>) -> Result<Found, Stopped> {
         let found = self.look(at, path)?;
         let now = found.place.stat.as_ref().ok_or(ReplaceError::Changed)?;
         let planned = taken.and_then(|taken| self.draft.taken.get(taken));
@@ -169,7 +183,7 @@ impl Commit<'_> {
         }
     }
 
-    fn free(&self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
+    fn free(&mut self, at: &Place, path: &FilePath) -> Result<Found, Stopped> {
         let found = self.look(at, path)?;
         if found.exists() { Err(ReplaceError::Exists.into()) } else { Ok(found) }
     }

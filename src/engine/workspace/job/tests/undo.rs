@@ -395,3 +395,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_folder_with_more_files_than_can_be_locked_comes_back_beside_other_servers() {
+    let mut tree = start();
+    (0..MOST_MAPPED + 60).for_each(|n| _ = tree.insert(format!("d/e/f{n}"), Some(format!("{n}\n"))));
+    let dirs = Dirs::new(&tree);
+    let workspace = dirs.open();
+    let number = recorded(change(&workspace, &[Op::Delete("d", true)]).unwrap());
+    let unlocked = std::rc::Rc::new(std::cell::Cell::new(0));
+    for step in [1600, 1700, 1800, 1900] {
+        let path = dirs.path().to_owned();
+        let (other, seen) = (dirs.open(), unlocked.clone());
+        let act = move || {
+            let temporary = |path: &String| path.contains(".file-editor-tmp-");
+            let before: Vec<String> = on_disk(&path).into_keys().filter(temporary).collect();
+            seen.set(seen.get() + before.iter().filter(|path| path.ends_with("-unlocked")).count());
+            other.list(false, &control()).unwrap();
+            let mounts = folder::fs::mount_safety::MountSafety::default();
+            folder::fs::leftovers::clear(sys::testing::open_folder(&path), &mounts);
+            assert_eq!(on_disk(&path).into_keys().filter(temporary).count(), before.len());
+        };
+        let mut undone = None;
+        assert!(failpoint::meddle_at(step, act, || undone = Some(undo(&workspace, number))));
+        let again = recorded(undone.unwrap().unwrap());
+        assert_eq!(dirs.tree(), tree, "step {step}");
+        recorded(undo(&workspace, again).unwrap());
+    }
+    assert!(unlocked.get() > 0);
+}
