@@ -12,6 +12,9 @@ use super::{ChangeNumber, held, opened};
 /// The most changes that are kept of one folder.
 const MAX_CHANGES: usize = 50_000;
 
+/// The most changes since the last one of this server that are looked at one by one. The sizes of all are asked for beyond.
+const MOST_LOOKED_AT: u64 = 1_000;
+
 /// Digits of the name of a change that is done.
 const DIGITS: usize = 12;
 
@@ -26,15 +29,24 @@ const DONE: &str = "done";
 pub(super) struct FolderLog {
     pub(super) path: PathBuf,
     done: OnceLock<PrivateFolder>,
-    /// Bytes of all changes, as far as this process knows.
-    bytes: Mutex<Option<u64>>,
+    /// What this process knows of the changes.
+    known: Mutex<Option<Known>>,
+}
+
+/// What was kept when the last change was added.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Bytes of all changes.
+    bytes: u64,
+    /// The number of the last change.
+    last: ChangeNumber,
 }
 
 impl FolderLog {
     /// The changes of the served folder at the path `root`, in the journal at `path`.
     pub(super) fn new(path: &Path, root: &[u8]) -> Arc<FolderLog> {
         let path = path.join(format!("{:016x}", journal::hash(root)));
-        Arc::new(FolderLog { path, done: OnceLock::new(), bytes: Mutex::default() })
+        Arc::new(FolderLog { path, done: OnceLock::new(), known: Mutex::default() })
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -50,12 +62,12 @@ impl FolderLog {
         Ok(names.iter().filter_map(|name| number_of(name)).collect())
     }
 
-    /// Removes the oldest changes if those that are kept have more bytes than `max`. `added`: what came since the last call.
-    pub(super) fn keep_to(&self, added: u64, max: u64) -> io::Result<()> {
-        let mut known = held(&self.bytes);
-        let estimate = known.map(|bytes| bytes + added);
-        if estimate.is_some_and(|bytes| bytes <= max) {
-            *known = estimate;
+    /// Removes the oldest changes if those that are kept have more bytes than `max`, whichever server has added them. `last`: the change
+    /// that was added now.
+    pub(super) fn keep_to(&self, last: ChangeNumber, max: u64) -> io::Result<()> {
+        let mut known = held(&self.known);
+        if let Some(estimate) = self.estimate(*known, last)?.filter(|estimate| estimate.bytes <= max) {
+            *known = Some(estimate);
             return Ok(());
         }
         let done = self.done()?;
@@ -72,8 +84,20 @@ impl FolderLog {
             done.unlink(&name_of(*number))?;
             (bytes, left) = (bytes - len, left - 1);
         }
-        *known = Some(bytes);
+        *known = Some(Known { bytes, last });
         Ok(())
+    }
+
+    /// What is kept at most behind the change `last`, with those that other servers have added since. `None`: all have to be counted.
+    fn estimate(&self, known: Option<Known>, last: ChangeNumber) -> io::Result<Option<Known>> {
+        let Some(before) = known.filter(|before| last.saturating_sub(before.last) <= MOST_LOOKED_AT) else {
+            return Ok(None);
+        };
+        let done = self.done()?;
+        // Another thread may have added a later one before.
+        let new = before.last.min(last - 1) + 1..=last;
+        let added: u64 = new.map(|number| done.len_of(&name_of(number)).unwrap_or(0)).sum();
+        Ok(Some(Known { bytes: before.bytes + added, last: last.max(before.last) }))
     }
 }
 

@@ -222,8 +222,10 @@ impl OpenChange<'_> {
             false => (Ok(()), meanwhile()),
         };
         self.is_kept = numbered.is_ok();
-        // What is removed too late does no harm.
-        let _ = self.folder.keep_to(self.len, self.log.max_bytes);
+        if let Ok(number) = &numbered {
+            // What is removed too late does no harm.
+            let _ = self.folder.keep_to(*number, self.log.max_bytes);
+        }
         (numbered.and_then(|number| flushed.map(|()| number)), done)
     }
 

@@ -42,6 +42,18 @@ fn the_oldest_go_and_no_number_is_given_twice() {
 }
 
 #[test]
+fn several_servers_together_keep_to_the_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = change("x").to_bytes().len() as u64;
+    let servers = [log(dir.path(), 3 * bytes), log(dir.path(), 3 * bytes)];
+    for number in 1..=8 {
+        add(&servers[number % 2], "x");
+        let kept = servers[0].numbers().unwrap().len();
+        assert!(kept == number.min(3), "{kept} behind {number}");
+    }
+}
+
+#[test]
 fn servers_of_several_folders_give_each_number_once() {
     let dir = tempfile::tempdir().unwrap();
     let of = |served: &[&str]| {
