@@ -47,7 +47,7 @@ impl Model {
         for effect in job.effects.iter_mut().filter(|effect| matches!(effect.what, What::Edited(_))) {
             effect.named = vec![job.start.path(effect.id), self.nodes.path(effect.id)];
         }
-        self.run(job.plans, job.effects);
+        self.run(job.start, job.plans, job.effects);
     }
 
     fn name(&mut self, letter: char) -> String {
@@ -250,7 +250,7 @@ impl Model {
                 job.note(&mut self.history, id, What::Edited(regions), vec![path]);
             }
         }
-        self.run(job.plans, job.effects);
+        self.run(job.start, job.plans, job.effects);
     }
 
     /// Another program writes to a file, makes one, or takes one or a folder away or elsewhere.
