@@ -162,7 +162,10 @@ impl Place<'_> {
             self.edges.cut(lines);
         }
         let mut strings = Strings::default();
-        Pieces::of_file(self.text).take(first).for_each(|line| _ = strings.pass_text(trim(&self.text[line])));
+        // With the line whose break only is in the old text.
+        Pieces::of_file(self.text)
+            .take(self.line)
+            .for_each(|line| _ = strings.pass_text(trim(&self.text[line])));
         let block = Block {
             strings,
             old: lines(old.as_bytes(), &old_at),

@@ -72,7 +72,8 @@ pub(super) struct Mapping<'t> {
 struct Cut<'t> {
     /// The blanks of the first line.
     first: Pair<'t>,
-    /// The indentations of the other lines, if no others are known: they may be right by chance, in levels of another length.
+    /// Those of the file there and of the other lines, if no others are known: lines may be right by chance, in levels of another length
+    /// or without any indentation.
     only: Option<HashSet<&'t [u8]>>,
 }
 
@@ -93,8 +94,13 @@ impl<'t> Mapping<'t> {
     pub(super) fn of(block: &Block<'t>, file: &'t [u8]) -> Option<Mapping<'t>> {
         let whole = ByLevel::of(block, file);
         let may_be_levels = whole.is_none() && pairs(block, &block.nesting()[0]).is_some();
-        let others = || block.old.iter().skip(1).map(|line| line.head).collect();
-        let cut = cut_first(block).map(|first| Cut { first, only: may_be_levels.then(others) });
+        let [nests, _] = block.nesting();
+        let others = || block.old.iter().zip(&nests).skip(1).filter(|(_, nests)| **nests);
+        let shows_none = others().all(|(line, _)| line.head.is_empty());
+        let cut = cut_first(block).map(|first| {
+            let known = || others().map(|(line, _)| line.head).chain([first.1]).collect();
+            Cut { first, only: (may_be_levels || shows_none).then(known) }
+        });
         let mapping = Mapping { whole, cut, moved_lists: block.moved_lists() };
         (mapping.whole.is_some() || mapping.cut.is_some()).then_some(mapping)
     }
@@ -153,7 +159,7 @@ impl<'t> ByLevel<'t> {
         if pairs.iter().all(|(sent, found)| sent == found) {
             // As in an exact edit.
             let unit = (!pairs.is_empty()).then_some(Unit(b"", b""));
-            return Some(ByLevel { pairs, unit });
+            return Some(ByLevel { pairs, unit }.unless_texts_differ(block));
         }
         let lines = || {
             let mut strings = Strings::default();
@@ -187,7 +193,21 @@ impl<'t> ByLevel<'t> {
         };
         let is_known = |line: &Line| pairs.iter().any(|(sent, _)| *sent == line.head);
         let goes_on = || continuations(&block.new, &nests_new).any(|[_, at]| !is_known(&block.new[at]));
-        Some(ByLevel { unit: unit.filter(|unit| unit.is_same() || !goes_on()), pairs })
+        let unit = unit.filter(|unit| unit.is_same() || !goes_on());
+        Some(ByLevel { unit, pairs }.unless_texts_differ(block))
+    }
+
+    /// Code of one indentation shows no other one, and code that stands as it was sent may do so by chance, at the start of a line or
+    /// aligned. Comments and what is inside strings are no evidence for other indentations, but against them: where the mapping does not
+    /// give what the file has, the others are not known.
+    fn unless_texts_differ(self, block: &Block) -> ByLevel<'t> {
+        let fits = |(old, found): (&Line, &Line)| {
+            let is_known = old.is_blank() || self.pairs.iter().any(|(sent, _)| *sent == old.head);
+            is_known || self.map(old.head, found.head.len()).as_deref() == Some(found.head)
+        };
+        let shows_more = self.pairs.len() > 1 && self.pairs.iter().any(|(sent, found)| sent != found);
+        let is_shown = shows_more || block.old.iter().zip(&block.found).all(fits);
+        ByLevel { unit: self.unit.filter(|_| is_shown), ..self }
     }
 
     fn map(&self, sent: &[u8], most: usize) -> Option<Vec<u8>> {

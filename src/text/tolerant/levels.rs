@@ -9,11 +9,14 @@ use super::blanks::Line;
 /// How a string of several lines begins and ends.
 const QUOTES: [&[u8]; 2] = [b"\"\"\"", b"'''"];
 
+/// How a comment of several lines begins, at the start of a line, and what ends it.
+const BLOCKS: [[&[u8]; 2]; 2] = [[b"/*", b"*/"], [b"<!--", b"-->"]];
+
 /// How a line begins that is a comment. Those of one mark end it, or have a blank behind it.
 const COMMENTS: [&[u8]; 5] = [b"//", b"/*", b"*/", b"<!--", b"#!"];
 const MARKS: [&[u8]; 4] = [b"#", b"*", b"--", b";"];
 
-/// Whether the next line begins inside a string in three quotes, which end it.
+/// Whether the next line begins inside a string in three quotes, or a comment of several lines: what ends it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Strings(Option<&'static [u8]>);
 
@@ -22,6 +25,14 @@ impl Strings {
     pub(super) fn pass_text(&mut self, core: &[u8]) -> bool {
         let is_inside = self.0.is_some();
         if !is_inside && is_comment(core) {
+            let is_open = |[start, end]: &&[&[u8]; 2]| {
+                core.strip_prefix(*start).is_some_and(|rest| memmem::find(rest, end).is_none())
+            };
+            self.0 = BLOCKS.iter().find(is_open).map(|[_, end]| *end);
+            return true;
+        }
+        if let Some(end) = self.0.filter(|end| !QUOTES.contains(end)) {
+            self.0 = memmem::find(core, end).is_none().then_some(end);
             return true;
         }
         let mut rest = core;

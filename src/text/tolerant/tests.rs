@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::lines::LineIndex;
 
+mod evidence;
 mod nesting;
 
 fn look(text: &str, old: &str, new: &str, most: usize) -> Tolerant {

@@ -17,6 +17,13 @@ struct Row {
     tails: [&'static str; 3],
 }
 
+impl Row {
+    /// Whether it is of a string, or begins or ends one.
+    fn is_string(&self) -> bool {
+        self.core.starts_with('t') || self.core.contains("\"\"\"")
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Indent {
     Level,
@@ -48,6 +55,9 @@ impl Tape<'_> {
             let core = format!("{}k{}:", if is_item { "- " } else { "" }, self.1);
             let tails = [self.tail(), self.tail(), ""];
             let tails = [tails[0], tails[1], tails[1]];
+            if !is_item && self.below(5) == 1 {
+                self.texts(indents, lists, out);
+            }
             if !lists && self.below(8) == 1 {
                 let call = |indents, core| Row { indents, core, tails };
                 out.push(call(own.to_vec(), format!("k{} = f(a,", self.1)));
@@ -71,11 +81,30 @@ impl Tape<'_> {
         }
     }
 
+    /// Comments, or a string of several lines: what tells nothing of nesting.
+    fn texts(&mut self, indents: &[Indent], lists: bool, out: &mut Vec<Row>) {
+        let (is_string, lines) = (!lists && self.below(2) == 1, 1 + self.below(2));
+        self.1 += 1;
+        let number = self.1;
+        let inner = (0..lines).map(|nth| format!("{}{number}.{nth}", if is_string { "t" } else { "# c" }));
+        let mut cores: Vec<String> = inner.collect();
+        if is_string {
+            cores.insert(0, format!("\"\"\"s{number}"));
+            cores.push(format!("e{number}\"\"\""));
+        }
+        for core in cores {
+            let tails = [self.tail(), self.tail()];
+            out.push(Row { indents: indents.to_vec(), core, tails: [tails[0], tails[1], tails[1]] });
+        }
+    }
+
     /// Another version of a part of a program: lines below one are removed with it, put in beside it, or nested deeper.
     fn changed(&mut self, old: &[Row], lists: bool) -> Vec<Row> {
         let (mut new, mut at) = (Vec::new(), 0);
         // Lines further out in front of it, however many levels.
-        if let Some(first) = old.first().filter(|row| !row.indents.is_empty() && self.below(6) == 1) {
+        if let Some(first) =
+            old.first().filter(|row| !row.indents.is_empty() && !row.is_string() && self.below(6) == 1)
+        {
             let out = &first.indents[..self.below(first.indents.len())];
             self.rows(out, false, 1, &mut new);
         }
@@ -84,7 +113,13 @@ impl Tape<'_> {
             let below =
                 old[at + 1..].iter().take_while(|other| row.indents.len() < other.indents.len()).count();
             let (end, key) = (at + 1 + below, &row.indents);
-            match self.below(7) {
+            // Nothing is put into a string.
+            let choice = if row.is_string() && !row.core.ends_with('"') { 6 } else { self.below(7) };
+            match choice {
+                0..3 if row.is_string() => {
+                    new.push(row.clone());
+                    at += 1;
+                }
                 0 => at = end,
                 1 => {
                     self.rows(key, false, 2, &mut new);

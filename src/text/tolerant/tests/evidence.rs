@@ -1,0 +1,63 @@
+//! What shows how new lines are indented, and what does not.
+
+use super::edited;
+
+#[test]
+fn a_line_without_indentation_shows_no_other_one_where_comments_and_strings_are_indented_otherwise() {
+    const NESTED: &str = "if x:\n    if y:\n        a()\n        # k1\n        # k2\nz = 1\n";
+    const YAML: &str = "a:\n  b:\n    c: 1\n    # k1\n    # k2\nz: 1\n";
+    const CLASS: &str =
+        "class A:\n    def f(self):\n        \"\"\"D.\n\n        more\n        \"\"\"\n\nz = 1\n";
+    const DOC: &str = "def f(x):\n  \"\"\"Doc.\n\n  Args:\n    x: y\n  \"\"\"\n\n\ndef g():\n  pass\n";
+    for (text, old, line, before) in [
+        (NESTED, "    # k1\n    # k2\nz = 1", "    b()\n", "z = 1"),
+        (NESTED, "    # k1\n    # k2\nz = 1", "    # k3\n", "z = 1"),
+        (YAML, "  # k1\n  # k2\nz: 1", "  d: 2\n", "z: 1"),
+        (CLASS, "    more\n    \"\"\"\n\nz = 1", "    y = 1\n", "\nz = 1"),
+        (DOC, "    Args:\n        x: y\n    \"\"\"\n\n\ndef g():", "    return x\n", "\n\ndef g"),
+        (
+            "def f():\n        # one\n        # two\n        a()\nz()\n",
+            "def f():\n    # one\n    # two\n",
+            "    b()\n",
+            "",
+        ),
+        ("if x:\n\ta()\n\t# c\nz = 1\n", "    # c\nz = 1\n", "    b()\n", "z = 1"),
+        ("a:\n    # one\n    # two\n    b: 1\n", "a:\n  # one\n  # two\n", "  c: 3\n", ""),
+        ("all:\n\tcc a\n\t# c\nx:\n", "    # c\nx:\n", "    cc b\n", "x:"),
+        // In a block comment of another language.
+        (
+            "f() {\n        /* one\n           two */\n        a();\n}\n",
+            "f() {\n    /* one\n       two */\n",
+            "    b();\n",
+            "",
+        ),
+        // The line without indentation is deeper in the file.
+        ("if x:\n    a()\n    # c\n    if y:\n        b()\n", "a()\n  # c\nif y:", "  d()\n", "if y:"),
+    ] {
+        let at = if before.is_empty() { old.len() } else { old.find(before).expect("it is in it") };
+        let new = [&old[..at], line, &old[at..]].concat();
+        assert_eq!(edited(text, old, &new), None, "{text:?} {old:?} {new:?}");
+    }
+    // Nor does one behind a line that begins behind its blanks.
+    assert_eq!(edited("if x:\n  a()\nz = 1 \n", "a()\nz = 1", "a()\n    b()\nz = 1"), None);
+    let as_file = edited("if x:\n  a()\nz = 1 \n", "a()\nz = 1", "a()\n  b()\nz = 1");
+    assert_eq!(as_file.as_deref(), Some("if x:\n  a()\n  b()\nz = 1 \n"));
+    // Where they are indented as in the file, and where code shows the indentation.
+    for (text, old, new, expected) in [
+        (
+            "if x:\n    # k1\nz = 1 \n",
+            "    # k1\nz = 1\n",
+            "    # k1\n    b()\nz = 1\n",
+            "if x:\n    # k1\n    b()\nz = 1 \n",
+        ),
+        (
+            "if x:\n        # k1\n    a()\nz = 1\n",
+            "  # k1\n  a()\nz = 1\n",
+            "  # k1\n  a()\n  b()\nz = 1\n",
+            "if x:\n        # k1\n    a()\n    b()\nz = 1\n",
+        ),
+        (NESTED, "    # k1\n    # k2\nz = 1", "    # k1\n    # k2\nz = 2", &NESTED.replace("z = 1", "z = 2")),
+    ] {
+        assert_eq!(edited(text, old, new).as_deref(), Some(expected), "{text:?} {old:?}");
+    }
+}
