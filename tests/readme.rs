@@ -30,13 +30,13 @@ fn sources(folder: &Path, all: &mut String) {
     }
 }
 
-/// `README.md` and the documents in `docs/`.
+/// `README.md`, `CONTRIBUTING.md` and the documents in `docs/`.
 fn documents() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(project("docs")).expect("the documents");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut documents: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
-    documents.push(project("README.md"));
+    documents.extend([project("README.md"), project("CONTRIBUTING.md")]);
     documents.sort();
     documents
 }
@@ -131,6 +131,19 @@ fn every_link_in_the_documents_points_to_something() {
         }
     }
     assert!(count >= 30, "{count} links");
+}
+
+#[test]
+fn every_file_that_contributing_names_is_there() {
+    let text = read(&project("CONTRIBUTING.md"));
+    let folders = [".ci/", "docs/", "fuzz/", "packaging/", "perf/", "src/", "tests/"];
+    let is_path = |name: &&str| folders.iter().any(|folder| name.starts_with(folder));
+    // What stands behind a blank are arguments of a command.
+    let names = prose(&text).flat_map(quoted).filter_map(|quoted| quoted.split(' ').next());
+    let named: Vec<&str> = names.filter(is_path).filter(|name| !name.contains('<')).collect();
+    let missing: Vec<&&str> = named.iter().filter(|name| !project(name).exists()).collect();
+    assert_eq!(missing, [] as [&&str; 0]);
+    assert!(named.len() >= 40, "{named:?}");
 }
 
 /// The versions behind the name of the program in a document: `file-editor_1.2.3_amd64.deb`, `file-editor:1.2.3`, also with `-` and `@`.
