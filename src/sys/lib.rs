@@ -209,14 +209,14 @@ pub mod event {
 /// Sockets.
 pub mod net {
     #[cfg(unix)]
-    pub use super::unix::net::{is_own_user, limit_unsent, wait_for_reset};
+    pub use super::unix::net::{is_own_user, limit_unsent, listen_alone, wait_for_reset};
     #[cfg(windows)]
     pub use super::windows::{
         command::UnixStream,
         net::{limit_unsent, wait_for_reset},
     };
     #[cfg(unix)]
-    pub use std::os::unix::net::UnixStream;
+    pub use std::os::unix::net::{UnixListener, UnixStream};
 }
 
 /// The content of files as memory.

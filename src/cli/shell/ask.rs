@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::hash::Hasher;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use super::output::Streams;
 use super::socket::{self, Hello, PROTOCOL, Part, Request};
 use crate::cli::{Config, Stop};
 use folder::fs::private::PrivateFolder;
+use sys::net::UnixStream;
 
 /// So much longer than its time may an answer take.
 const SPARE: Duration = Duration::from_secs(5);

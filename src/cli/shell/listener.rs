@@ -4,11 +4,9 @@
 //! other options, on a workspace of its own, which is kept for the next one. What a command may do is what it may do without a server:
 //! it is a program of the same user.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, BufWriter, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +19,7 @@ use super::socket::{self, Hello, PROTOCOL, Part, PartWriter, Request, send};
 use crate::cli::settings::View;
 use engine::Workspace;
 use folder::fs::private::PrivateFolder;
+use sys::net::UnixStream;
 
 /// Commands at once. Further ones do their work themselves.
 const MOST_COMMANDS: usize = 8;
@@ -71,8 +70,7 @@ impl Listener {
             let path = folder.join(format!("{}{}", socket::start_of_name(root), std::process::id()));
             // Of a dead process of this number.
             let _ = fs::remove_file(&path);
-            let listener = UnixListener::bind(&path)?;
-            fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+            let listener = sys::net::listen_alone(&path)?;
             self.0.push(path);
             let (served, root) = (served.clone(), root.clone());
             let accept =

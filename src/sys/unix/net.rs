@@ -1,8 +1,11 @@
 //! Sockets.
 
+use std::fs::{Permissions, set_permissions};
 use std::future::pending;
 use std::io;
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -31,4 +34,11 @@ pub fn is_own_user(stream: &UnixStream) -> io::Result<bool> {
     return Ok(rustix::net::sockopt::socket_peercred(stream)?.uid == rustix::process::geteuid());
     #[cfg(not(target_os = "linux"))]
     return Ok(stream.peer_addr().is_ok());
+}
+
+/// A new socket at this path for connections of processes of the same user.
+pub fn listen_alone(path: &Path) -> io::Result<UnixListener> {
+    let listener = UnixListener::bind(path)?;
+    set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(listener)
 }

@@ -1,9 +1,10 @@
 //! `edit`: changes of any kind in any number of files, all or none (contract 19).
 
 use self::call::Edit;
+use super::failed::FailedEdits;
 use super::one_edit::OneEdit;
 use super::patched;
-use super::planned::{FailedEdits, Planned};
+use super::planned::{MAX_EDITS, Planned};
 use super::shapes::as_list;
 use super::unread::{Slot, slots};
 use crate::tools::arguments::{Argument, List, Request, Takes, Text, Value, arguments, is_object};
@@ -13,9 +14,6 @@ use serde_json::{Map, Value as Json, from_str};
 use text::encoding::EncodingChoice;
 
 mod call;
-
-/// Maximum number of edits in one call.
-pub(super) const MAX_EDITS: usize = 1_000;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "edit",

@@ -2,6 +2,7 @@
 
 pub(super) mod changes;
 pub(super) mod edit;
+mod failed;
 pub(super) mod files;
 pub(super) mod grep;
 pub(super) mod read;

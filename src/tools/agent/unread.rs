@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use super::edit::MAX_EDITS;
 use super::one_edit::OneEdit;
-use super::planned::Planned;
+use super::planned::{MAX_EDITS, Planned};
 use crate::tools::arguments::{Argument, Value, names_a_file};
 use crate::tools::{ErrorText, Guide, ParseOptions};
 use folder::{Error, FilePath, Result};

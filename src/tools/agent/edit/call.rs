@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{TOOL, unknown_retry};
 use crate::tools::agent::changed::{Told, done};
+use crate::tools::agent::failed::FailedEdits;
 use crate::tools::agent::one_edit::Kind;
-use crate::tools::agent::planned::{FailedEdits, Planned};
+use crate::tools::agent::planned::Planned;
 use crate::tools::agent::refused::{Reason, refused};
 use crate::tools::agent::texts::TextJob;
 use crate::tools::agent::unread::Slot;
