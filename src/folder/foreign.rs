@@ -75,7 +75,7 @@ pub fn bare_paths(path: &str) -> Vec<BarePath<'_>> {
         |path: &str| path.rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
     let mut ends: Vec<usize> = first.match_indices([':', '#']).map(|(at, _)| at).collect();
     ends.extend(first.match_indices(", ").map(|(at, _)| at));
-    ends.sort_unstable_by(|one, other| other.cmp(one));
+    text::order::sort_by(&mut ends, |one, other| other.cmp(one));
     let cut =
         ends.into_iter().take(MOST_ENDS).map(|at| unmarked(&first[..at])).filter(|path| has_extension(path));
     let all = [(bare, lines)].into_iter().chain(cut.map(|path| (path, None)));

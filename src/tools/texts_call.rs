@@ -191,7 +191,7 @@ impl TextsCall<'_> {
         let mut left = room - overhead.min(room / 2);
         let mut sizes: Vec<(usize, usize)> =
             sizes.iter().enumerate().map(|(number, size)| (size.unwrap_or(0), number)).collect();
-        sizes.sort_unstable();
+        text::order::sort_by(&mut sizes, Ord::cmp);
         let mut shares = vec![None; self.files.len()];
         for (position, &(size, number)) in sizes.iter().enumerate() {
             let share = size.min(left / (sizes.len() - position));

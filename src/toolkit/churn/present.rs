@@ -7,6 +7,7 @@ use super::git::id::ObjectId;
 use super::git::objects::Objects;
 use super::git::pack::Kind;
 use super::git::tree::{Entry, entries};
+use text::order;
 
 /// A path that is looked for, and its place in the answer.
 type Wanted<'p> = (&'p [u8], usize);
@@ -14,7 +15,7 @@ type Wanted<'p> = (&'p [u8], usize);
 /// Whether the tree has a file at each of these paths.
 pub fn present(objects: &mut Objects, tree: &ObjectId, paths: &[&[u8]]) -> Result<Vec<bool>> {
     let mut wanted: Vec<Wanted> = paths.iter().copied().zip(0..).collect();
-    wanted.sort_unstable();
+    order::sort_by(&mut wanted, Ord::cmp);
     let mut found = vec![false; paths.len()];
     // The trees to look into, with the rest of the paths that lead into each.
     let mut trees = vec![(*tree, wanted)];

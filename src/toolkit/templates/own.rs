@@ -55,7 +55,7 @@ pub(super) fn load(folder: &Path) -> io::Result<OwnTemplates> {
             names.push(entry.file_name());
         }
     }
-    names.sort_unstable();
+    text::order::sort_by(&mut names, Ord::cmp);
     let mut own = OwnTemplates::default();
     for (number, name) in names.iter().enumerate() {
         let mut uri = None;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use serde_json::json;
+use text::order;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{CONTENT, format, list_directory};
@@ -103,7 +104,7 @@ impl Call for ListWithSizes {
         };
         let (mut entries, is_late) =
             control.leaving_time(SHARES_OF_ANSWER, || sized_entries(&mut walk, control))?;
-        entries.sort_by(|one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
+        order::sort_by(&mut entries, |one, other| sort_by.rank(one).cmp(&sort_by.rank(other)));
         let summary = summary(&entries);
         // What the cursor names may be gone: the list goes on behind its place.
         let skipped = match cursor {

@@ -8,6 +8,7 @@ use super::{Folders, nearer};
 use crate::workspace::found::{Found, Freshness, Want};
 use folder::fs::equivalent::{self, Spelling};
 use folder::{Error, FilePath, NameProblem, Result};
+use text::order;
 
 impl Folders {
     /// Refuses a path that is the name of one entry and shows another one, in one served folder or in two.
@@ -139,7 +140,7 @@ impl Folders {
             }
         }
         // A name as it was sent goes before one that is taken for it.
-        holders.sort_unstable();
+        order::sort_by(&mut holders, Ord::cmp);
         holders.into_iter().map(|(_, number)| number).collect()
     }
 

@@ -20,6 +20,7 @@ use folder::fs::version::FileStamp;
 use folder::{AT_ONCE, Control, Error, FilePath, LeftOut, Lookups, Result};
 use sys::fs::Stat;
 use text::encoding::EncodingChoice;
+use text::order;
 
 /// Texts up to this size are analysed without waiting for a processor: it takes longer to wait for one. In bytes.
 const SMALL: usize = 16 << 10;
@@ -383,7 +384,7 @@ impl<'s> Work<'s> {
         if done.iter().any(|(_, file)| matches!(file.outcome, FileOutcome::Unreadable)) {
             source.check_answers()?;
         }
-        done.sort_unstable_by_key(|(number, _)| *number);
+        order::sort_by_key(&mut done, |(number, _)| *number);
         let files = done.into_iter().map(|(_, file)| file).collect();
         Ok(AnalysedFiles { files, counts, left_out: source.left_out(), late })
     }

@@ -20,7 +20,7 @@ pub(super) fn find(sides: &[Sides], lines: &[usize]) -> Vec<HunkProblem> {
             Changed { from, to: from + change.removed, hunk }
         }));
     }
-    changes.sort_unstable();
+    crate::order::sort_by(&mut changes, Ord::cmp);
     let mut with: Vec<Option<usize>> = vec![None; sides.len()];
     let mut last: Option<Changed> = None;
     for change in &changes {

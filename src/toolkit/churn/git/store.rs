@@ -86,7 +86,7 @@ impl Store {
         let Some(pack) = store.folder.folder(Path::new("pack"))? else { return Ok(store) };
         let mut names = pack.names(MAX_NAMES)?;
         names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == "idx"));
-        names.sort_unstable();
+        text::order::sort_by(&mut names, Ord::cmp);
         if names.len() > MAX_PACKS {
             let packs = names.len();
             return Err(Fault::Unsuitable(format!(

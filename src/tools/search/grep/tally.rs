@@ -14,6 +14,7 @@ use folder::{Error, Result};
 use search::{Finished, LineMatcher, behind_break};
 use text::Stopped;
 use text::lines::char_boundary;
+use text::order;
 use text::shown::in_one_line;
 
 /// Hits of one file that are kept; of a file with more, all of the text is looked through.
@@ -91,7 +92,7 @@ impl Tally {
     /// The texts, the most frequent first.
     fn sorted(self) -> Vec<(Box<str>, u64)> {
         let mut texts: Vec<(Box<str>, u64)> = self.counts.into_iter().collect();
-        texts.sort_unstable_by(|(one, count), (other, others)| {
+        order::sort_by(&mut texts, |(one, count), (other, others)| {
             (Reverse(count), one).cmp(&(Reverse(others), other))
         });
         texts
