@@ -1,13 +1,15 @@
 //! The analysis of one text.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
-use analyzer_wire::{Answer, Language, MAX_BYTES, Refusal};
+use analyzer_wire::{Answer, Language, MAX_BYTES, Made, Refusal, Wanted};
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use super::grammar::{GRAMMARS, grammar, grammar_number};
+use super::outline;
 use super::system::thread_time;
 use super::walker::Walker;
 
@@ -58,7 +60,7 @@ impl Analyser {
     /// # Errors
     ///
     /// See [`Refusal`].
-    pub fn analyse(&mut self, language: Language, text: &[u8]) -> Answer {
+    pub fn analyse(&mut self, wanted: Wanted, language: Language, text: &[u8]) -> Answer {
         if text.len() > MAX_BYTES {
             return Err(Refusal::TooLarge);
         }
@@ -66,8 +68,18 @@ impl Analyser {
             return Err(Refusal::NotText);
         }
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        let text = &*if wanted == Wanted::Outline { with_line_feeds(text) } else { Cow::Borrowed(text) };
+        if language == Language::Markdown {
+            return match wanted {
+                Wanted::Outline => Ok(Made::Outline(outline::of_markdown(text))),
+                Wanted::Figures => Err(Refusal::TooHard),
+            };
+        }
         let tree = self.parse(language, text)?;
-        Ok(self.walker.walk(language, text, &tree))
+        Ok(match wanted {
+            Wanted::Figures => Made::Figures(self.walker.walk(language, text, &tree)),
+            Wanted::Outline => Made::Outline(outline::outline(language, text, &tree)),
+        })
     }
 
     fn parse(&mut self, language: Language, text: &[u8]) -> Result<Tree, Refusal> {
@@ -103,6 +115,18 @@ impl Analyser {
             if bounds.is_late { Refusal::TooSlow } else { Refusal::TooHard }
         })
     }
+}
+
+/// A text in which each break that is a mere carriage return is a line feed, so that its lines count as those of the server.
+fn with_line_feeds(text: &[u8]) -> Cow<'_, [u8]> {
+    let is_lone = |at: &usize| text.get(at + 1) != Some(&b'\n');
+    let mut lone = memchr::memchr_iter(b'\r', text).filter(is_lone).peekable();
+    if lone.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut own = text.to_vec();
+    lone.for_each(|at| own[at] = b'\n');
+    Cow::Owned(own)
 }
 
 impl Debug for Analyser {

@@ -28,8 +28,8 @@ fn serve(confined_by: Vec<&'static str>) -> io::Result<()> {
     let confined_by = confined_by.into_iter().map(str::to_owned).collect();
     write_hello(&Hello { version: env!("CARGO_PKG_VERSION").into(), confined_by }, &mut output)?;
     let (mut analyser, mut text) = (Analyser::default(), Vec::new());
-    while let Some(language) = read_text(&mut text, &mut input)? {
-        write_answer(&analyser.analyse(language, &text), &mut output)?;
+    while let Some((wanted, language)) = read_text(&mut text, &mut input)? {
+        write_answer(&analyser.analyse(wanted, language, &text), &mut output)?;
     }
     Ok(())
 }

@@ -334,7 +334,7 @@ fn is_error(node: &Node) -> bool {
 }
 
 /// Where a node begins. Its column is counted by the first bytes of characters.
-fn error_place(text: &[u8], node: &Node) -> SyntaxError {
+pub(super) fn error_place(text: &[u8], node: &Node) -> SyntaxError {
     let (at, place) = (node.start_byte(), node.start_position());
     let line = text.get(at.saturating_sub(place.column)..at).unwrap_or_default();
     let characters = line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();

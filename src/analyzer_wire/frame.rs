@@ -1,18 +1,36 @@
-//! Messages as bytes: a length of four bytes, little-endian, and so many bytes. Before the length of a text stands the number
-//! of its language.
+//! Messages as bytes: a length of four bytes, little-endian, and so many bytes. Before the length of a text stand
+//! the numbers of what is wanted of it and of its language.
 
 use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{FileReport, Language, MAX_BYTES, Refusal};
+use super::{FileReport, Language, MAX_BYTES, Outline, Refusal};
 
 /// The longest answer in bytes. An analyzer that was taken over cannot make the server hold more.
 pub const MAX_ANSWER: usize = 8 << 20;
 
+/// What is wanted of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// How complex its functions are.
+    Figures,
+    /// What it defines.
+    Outline,
+}
+
+/// What was made of a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Made {
+    /// See [`Wanted::Figures`].
+    Figures(FileReport),
+    /// See [`Wanted::Outline`].
+    Outline(Outline),
+}
+
 /// What the analyzer makes of a text.
-pub type Answer = Result<FileReport, Refusal>;
+pub type Answer = Result<Made, Refusal>;
 
 /// What the analyzer says first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,11 +64,11 @@ pub fn read_hello(from: &mut impl Read) -> io::Result<Hello> {
 /// # Errors
 ///
 /// Those of the pipe, and [`io::ErrorKind::InvalidInput`] if the text has more than [`MAX_BYTES`] bytes.
-pub fn write_text(language: Language, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+pub fn write_text(wanted: Wanted, language: Language, text: &[u8], out: &mut impl Write) -> io::Result<()> {
     if text.len() > MAX_BYTES {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    out.write_all(&[language.number()])?;
+    out.write_all(&[wanted as u8, language.number()])?;
     write_message(text, out)
 }
 
@@ -58,15 +76,18 @@ pub fn write_text(language: Language, text: &[u8], out: &mut impl Write) -> io::
 ///
 /// # Errors
 ///
-/// Those of the pipe, and [`io::ErrorKind::InvalidData`] for an unknown language or more than [`MAX_BYTES`] bytes.
-pub fn read_text(text: &mut Vec<u8>, from: &mut impl Read) -> io::Result<Option<Language>> {
-    let mut number = [0];
-    if from.read(&mut number)? == 0 {
+/// Those of the pipe, and [`io::ErrorKind::InvalidData`] for an unknown number or more than [`MAX_BYTES`] bytes.
+pub fn read_text(text: &mut Vec<u8>, from: &mut impl Read) -> io::Result<Option<(Wanted, Language)>> {
+    let (mut wanted, mut language) = ([0], [0]);
+    if from.read(&mut wanted)? == 0 {
         return Ok(None);
     }
-    let language = Language::of_number(number[0]).ok_or(io::ErrorKind::InvalidData)?;
+    let known = [Wanted::Figures, Wanted::Outline].into_iter().find(|known| *known as u8 == wanted[0]);
+    from.read_exact(&mut language)?;
+    let wanted = known.ok_or(io::ErrorKind::InvalidData)?;
+    let language = Language::of_number(language[0]).ok_or(io::ErrorKind::InvalidData)?;
     read_bytes(text, MAX_BYTES, from)?;
-    Ok(Some(language))
+    Ok(Some((wanted, language)))
 }
 
 /// Writes an answer. One that is longer than [`MAX_ANSWER`] becomes [`Refusal::TooHard`].
@@ -127,7 +148,7 @@ fn read_bytes(bytes: &mut Vec<u8>, most: usize, from: &mut impl Read) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FunctionReport, SyntaxError};
+    use crate::{Definition, FunctionReport, Kind, SyntaxError};
 
     fn report() -> FileReport {
         let function = FunctionReport {
@@ -141,9 +162,25 @@ mod tests {
         FileReport { lines: 9, functions: vec![function], error: Some(SyntaxError { line: 2, column: 3 }) }
     }
 
+    fn outline() -> Outline {
+        let definition = Definition {
+            kind: Kind::Method,
+            name: "Größe.f".into(),
+            parent: Some(3),
+            first: 1,
+            line: 2,
+            last: 9,
+            signature: "f()".into(),
+            is_public: true,
+            is_bare: false,
+        };
+        Outline { definitions: vec![definition], errors: 1, error: Some(SyntaxError { line: 2, column: 3 }) }
+    }
+
     #[test]
     fn answers_come_out_as_they_went_in() {
-        for answer in [Ok(report()), Ok(FileReport::default()), Err(Refusal::TooSlow)] {
+        let figures = [report(), FileReport::default()].map(|report| Ok(Made::Figures(report)));
+        for answer in figures.into_iter().chain([Ok(Made::Outline(outline())), Err(Refusal::TooSlow)]) {
             let mut bytes = Vec::new();
             write_answer(&answer, &mut bytes).unwrap();
             assert_eq!(read_answer(&mut bytes.as_slice()).unwrap(), answer);
@@ -156,12 +193,16 @@ mod tests {
     fn texts_come_out_as_they_went_in_until_the_pipe_is_closed() {
         let mut bytes = Vec::new();
         for language in Language::ALL {
-            write_text(language, b"let x\0\xFF", &mut bytes).unwrap();
+            for wanted in [Wanted::Figures, Wanted::Outline] {
+                write_text(wanted, language, b"let x\0\xFF", &mut bytes).unwrap();
+            }
         }
         let (mut from, mut text) = (bytes.as_slice(), Vec::new());
         for language in Language::ALL {
-            assert_eq!(read_text(&mut text, &mut from).unwrap(), Some(language));
-            assert_eq!(text, b"let x\0\xFF");
+            for wanted in [Wanted::Figures, Wanted::Outline] {
+                assert_eq!(read_text(&mut text, &mut from).unwrap(), Some((wanted, language)));
+                assert_eq!(text, b"let x\0\xFF");
+            }
         }
         assert_eq!(read_text(&mut text, &mut from).unwrap(), None);
     }
@@ -173,12 +214,12 @@ mod tests {
         let bad = [&[3, 0, 0, 0][..], &[0xFF; 3]].concat();
         assert_eq!(read_answer(&mut bad.as_slice()).unwrap_err().kind(), io::ErrorKind::InvalidData);
         // A list that claims more than the message holds takes no memory for it.
-        let claims = [&[7, 0, 0, 0, 0, 9][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]].concat();
+        let claims = [&[8, 0, 0, 0, 0, 0, 9][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]].concat();
         assert!(read_answer(&mut claims.as_slice()).is_err());
         let functions =
             vec![FunctionReport { name: "x".repeat(200), ..report().functions[0].clone() }; 50_000];
         let mut bytes = Vec::new();
-        write_answer(&Ok(FileReport { functions, ..report() }), &mut bytes).unwrap();
+        write_answer(&Ok(Made::Figures(FileReport { functions, ..report() })), &mut bytes).unwrap();
         assert_eq!(read_answer(&mut bytes.as_slice()).unwrap(), Err(Refusal::TooHard));
     }
 }

@@ -6,10 +6,13 @@
 
 mod frame;
 mod language;
+mod outline;
 mod report;
 
 pub use frame::{
-    Answer, Hello, MAX_ANSWER, read_answer, read_hello, read_text, write_answer, write_hello, write_text,
+    Answer, Hello, MAX_ANSWER, Made, Wanted, read_answer, read_hello, read_text, write_answer, write_hello,
+    write_text,
 };
 pub use language::Language;
+pub use outline::{Definition, Kind, Outline};
 pub use report::{FileReport, FunctionReport, MAX_BYTES, Refusal, SyntaxError};

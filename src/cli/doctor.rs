@@ -14,7 +14,7 @@ use engine::{Finding, Level, Workspace, WorkspaceOptions, check_folder, check_ma
 #[cfg(feature = "toolkit")]
 use folder::{Control, Error};
 #[cfg(feature = "toolkit")]
-use toolkit::complexity::Analyzer;
+use toolkit::Analyzer;
 #[cfg(feature = "toolkit")]
 use toolkit::templates::Broken;
 

@@ -63,10 +63,10 @@ pub use filter_store::{FilterRecords, RecordsTail};
 pub use list::{FileEntry, ListOptions, Listing};
 pub use stamp_cache::CacheCounts;
 pub use workspace::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, ByOthers, ChangeOptions, Changed, ChangedFile,
-    Deletion, Edited, EntryInfo, Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile, JobChange,
-    JobDone, JobError, JobNote, JobOptions, LastFile, LateFile, LineEnd, LineRange, LineSink, LineSpan,
-    LinesRead, MountWait, NewAnalyser, NewFile, OpenError, Operation, PartRead, Receiver, Recorded,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisKind, AnalysisOptions, ByOthers, ChangeOptions, Changed,
+    ChangedFile, Deletion, Edited, EntryInfo, Excerpt, FileAnalyser, FileOutcome, FolderHandle, FoundFile,
+    JobChange, JobDone, JobError, JobNote, JobOptions, LastFile, LateFile, LineEnd, LineRange, LineSink,
+    LineSpan, LinesRead, MountWait, NewAnalyser, NewFile, OpenError, Operation, PartRead, Receiver, Recorded,
     SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched, TextPart, TextPlan, Unanalysed,
     Unremoved, Workspace, WorkspaceCounts, WorkspaceOptions, outermost, without_missing,
 };

@@ -83,9 +83,9 @@ pub use mount_wait::MountWait;
 pub use parts::PartRead;
 pub use ranges::{LineEnd, LineRange, LineSpan, TextPart};
 pub use search::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, FoundFile, LastFile,
-    LateFile, NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace, SearchStop, Searched,
-    Unanalysed,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisKind, AnalysisOptions, FileAnalyser, FileOutcome,
+    FoundFile, LastFile, LateFile, NewAnalyser, Receiver, SearchCounts, SearchOptions, SearchPlace,
+    SearchStop, Searched, Unanalysed,
 };
 pub use tree::EntryInfo;
 

@@ -1,13 +1,10 @@
 //! How complex the functions of source files are (contract 16 and 22).
 //!
-//! The program `file-editor-analyzer` parses texts; `process` starts it, and `project` walks a project and keeps the results.
-//! Knows no grammar and no formats of reports.
+//! The program `file-editor-analyzer` parses texts; `project` walks a project and keeps the results. Knows no grammar and no formats of reports.
 
-mod process;
 mod project;
 
 pub use analyzer_wire::{FileReport, FunctionReport, Language, Refusal, SyntaxError};
-pub use process::Analyzer;
 pub use project::{FilePlace, LeftOutFile, ProjectFile, ProjectReport, analyse_project, scores};
 
 /// The schema of SARIF 2.1.0, by which programs know a report of violations.

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use analyzer_wire::{FileReport, Language, MAX_BYTES, Refusal};
+use analyzer_wire::{FileReport, Language, MAX_BYTES, Made, Refusal, Wanted};
 
-use super::process::Analyzer;
+use crate::analyzer::Analyzer;
 use engine::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, SearchCounts,
-    Unanalysed, Workspace,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisKind, AnalysisOptions, FileAnalyser, FileOutcome,
+    SearchCounts, Unanalysed, Workspace,
 };
 use folder::{Control, Error, FilePath, LeftOut, Result};
 
@@ -102,7 +102,11 @@ impl FileAnalyser for Worker {
 
     fn analyse(&mut self, path: &Path, text: &[u8], control: &Control) -> Result<Arc<dyn Analysis>> {
         let language = Language::of_path(path).ok_or_else(|| unknown_language(&path.to_string_lossy()))?;
-        let report = self.0.analyse(language, text, control)?.map(Arc::new);
+        let report = match self.0.analyse(Wanted::Figures, language, text, control)? {
+            Ok(Made::Figures(report)) => Ok(Arc::new(report)),
+            Ok(Made::Outline(_)) => Err(Refusal::Crashed),
+            Err(refusal) => Err(refusal),
+        };
         Ok(Arc::new(KeptReport { language, report }))
     }
 }
@@ -114,7 +118,7 @@ fn kept(known: &dyn Analysis) -> Option<&KeptReport> {
 fn unknown_language(path: &str) -> Error {
     let problem = format!(
         "{path} is a file of no language that can be analysed; expected {}",
-        extensions(&Language::ALL)
+        extensions(&Language::MEASURED)
     );
     Error::InvalidArguments { at: "project_path".into(), problem }
 }
@@ -140,8 +144,10 @@ pub fn analyse_project(
     let is_wanted =
         |path: &Path| Language::of_path(path).is_some_and(|language| languages.contains(&language));
     let options = AnalysisOptions {
+        kind: AnalysisKind::Figures,
         path,
         wants: &|path, _, is_folder| is_folder || is_wanted(path),
+        skip_ignored: true,
         skip_hidden: true,
         max_bytes: MAX_BYTES as u64,
     };
@@ -175,7 +181,7 @@ pub fn scores(
     path: &FilePath,
     control: &Control,
 ) -> Result<(HashMap<String, f64>, Option<Unanalysed>)> {
-    let project = analyse_project(workspace, Some(path), &Language::ALL, control)?;
+    let project = analyse_project(workspace, Some(path), &Language::MEASURED, control)?;
     let score = |file: &ProjectFile| {
         (String::from_utf8_lossy(file.place.path_from_start()).into_owned(), file.report.total_score())
     };

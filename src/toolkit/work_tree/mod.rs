@@ -17,7 +17,7 @@ use crate::churn::git::objects::Objects;
 use crate::churn::git::pack::Kind;
 use crate::churn::git::repository::Repository;
 use crate::churn::tree_changes::{TreeChanges, tree_changes};
-use engine::{AnalysedFile, AnalysisOptions, FileAnalyser, FileOutcome, Workspace};
+use engine::{AnalysedFile, AnalysisKind, AnalysisOptions, FileAnalyser, FileOutcome, Workspace};
 use folder::{Control, EntryKind, Error, FilePath};
 use sys::ffi::OsStrExt;
 use text::order;
@@ -147,8 +147,14 @@ impl Comparison<'_> {
             let is_opaque = is_folder && opaque.iter().any(|opaque| as_path(opaque) == path);
             (path.starts_with(within) || is_folder && within.starts_with(path)) && !is_opaque
         };
-        let options =
-            AnalysisOptions { path: Some(project), wants: &wants, max_bytes: MAX_FILE, skip_hidden: false };
+        let options = AnalysisOptions {
+            kind: AnalysisKind::Figures,
+            path: Some(project),
+            wants: &wants,
+            max_bytes: MAX_FILE,
+            skip_ignored: true,
+            skip_hidden: false,
+        };
         let kind = self.kind;
         let namer = || Box::new(Namer(kind)) as Box<dyn FileAnalyser>;
         let found = self.workspace.analyse_files(options, &namer, self.control)?;

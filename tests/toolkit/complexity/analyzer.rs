@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use analyzer_wire::{Language, read_answer, read_hello, write_text};
+use analyzer_wire::{Language, Made, Wanted, read_answer, read_hello, write_text};
 use serde_json::{Value, json};
 
 use super::{TOOL, json_of, serve};
@@ -47,9 +47,9 @@ fn its_process_opens_nothing_and_has_limits() {
     for by in ["memory limit", "seccomp"] {
         assert!(hello.confined_by.iter().any(|told| told == by), "{hello:?}");
     }
-    write_text(Language::Rust, BRANCH.as_bytes(), &mut input).expect("a text");
-    let report = read_answer(&mut output).expect("an answer").expect("a report");
-    assert_eq!(report.max_cyclomatic(), 2);
+    write_text(Wanted::Figures, Language::Rust, BRANCH.as_bytes(), &mut input).expect("a text");
+    let answer = read_answer(&mut output).expect("an answer");
+    assert!(matches!(&answer, Ok(Made::Figures(report)) if report.max_cyclomatic() == 2), "{answer:?}");
     let told = |of: &str| fs::read_to_string(format!("/proc/{}/{of}", analyzer.id())).expect("/proc");
     for line in ["NoNewPrivs:\t1", "Seccomp:\t2"] {
         assert!(told("status").contains(line), "{}", told("status"));
@@ -64,7 +64,9 @@ fn its_process_opens_nothing_and_has_limits() {
 
 #[test]
 fn what_is_no_message_ends_it_and_harms_nothing() {
-    for bytes in [&b"\xFF\x01\0\0\0x"[..], b"\0\xFF\xFF\xFF\xFFx", b"\0\x05\0\0\0ab"] {
+    for bytes in
+        [&b"\xFF\0\x01\0\0\0x"[..], b"\0\xFF\x01\0\0\0x", b"\0\0\xFF\xFF\xFF\xFFx", b"\0\0\x05\0\0\0ab"]
+    {
         let mut analyzer = Command::new(env!("CARGO_BIN_EXE_file-editor-analyzer"))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -59,13 +59,26 @@ pub trait FileAnalyser {
 /// Makes an analyser for each thread.
 pub type NewAnalyser<'a> = dyn Fn() -> Box<dyn FileAnalyser + 'a> + Sync + 'a;
 
+/// What is made of files. What is kept of one kind does not displace the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnalysisKind {
+    /// Figures and names of contents, which are small.
+    Figures,
+    /// What files define.
+    Outlines,
+}
+
 /// Which files are analysed.
 #[derive(Clone, Copy)]
 pub struct AnalysisOptions<'s> {
+    /// What is made of them.
+    pub kind: AnalysisKind,
     /// A folder, or one file. `None`: all served folders.
     pub path: Option<&'s FilePath>,
     /// Whether a file is analysed, or a folder entered, as in [`SearchOptions::wants`].
     pub wants: &'s (dyn Fn(&Path, &Path, bool) -> bool + Sync),
+    /// Whether what git ignores is left out.
+    pub skip_ignored: bool,
     /// Whether names that begin with a dot are left out.
     pub skip_hidden: bool,
     /// The largest file, in bytes.
@@ -137,7 +150,7 @@ impl Workspace {
             path: options.path,
             only: None,
             wants: options.wants,
-            skip_ignored: true,
+            skip_ignored: options.skip_ignored,
             skip_hidden: options.skip_hidden,
             encoding: EncodingChoice::Auto,
             after: None,
@@ -295,7 +308,7 @@ impl<'s> Work<'s> {
 
     /// What is known of a file in the state that `stat` tells.
     fn known(&self, file: &Candidate, stat: &Stat, analyser: &dyn FileAnalyser) -> Option<Arc<dyn Analysis>> {
-        let known = self.workspace.analyses.0.get(&FileStamp::of(stat), Arc::clone)?;
+        let known = self.workspace.analyses.of(self.options.kind).get(&FileStamp::of(stat), Arc::clone)?;
         analyser.makes(Path::new(file.name()), known.as_ref()).then_some(known)
     }
 
@@ -362,7 +375,7 @@ impl<'s> Work<'s> {
             let _slot = if needs_slot { Some(slots.take(self.control)?) } else { None };
             let made = analyser.analyse(Path::new(file.name()), text, self.control)?;
             if opened.keep == Cacheable::Yes && made.is_certain() {
-                self.workspace.analyses.0.put(&opened.stamp, made.clone());
+                self.workspace.analyses.of(self.options.kind).put(&opened.stamp, made.clone());
             }
             return Ok(Some(FileOutcome::Analysed(made)));
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 pub(super) use self::analysis::Analyses;
 pub use self::analysis::{
-    AnalysedFile, AnalysedFiles, Analysis, AnalysisOptions, FileAnalyser, FileOutcome, NewAnalyser,
-    Unanalysed,
+    AnalysedFile, AnalysedFiles, Analysis, AnalysisKind, AnalysisOptions, FileAnalyser, FileOutcome,
+    NewAnalyser, Unanalysed,
 };
 pub(super) use self::slots::SearchSlots;
 use self::source::Source;

@@ -2,31 +2,47 @@
 
 use std::sync::Arc;
 
-use super::Analysis;
+use super::{Analysis, AnalysisKind};
 use crate::stamp_cache::{CacheCounts, Kept, StampCache};
 
-/// Memory limit of what is kept of files, in bytes.
+/// Memory limit of the figures that are kept of files, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
+
+/// The same for outlines, which are larger.
+const OUTLINE_BYTES: usize = 32 << 20;
 
 /// What is known of files.
 #[derive(Debug)]
-pub(in crate::workspace) struct Analyses(pub(super) StampCache<Arc<dyn Analysis>>);
+pub(in crate::workspace) struct Analyses {
+    figures: StampCache<Arc<dyn Analysis>>,
+    outlines: StampCache<Arc<dyn Analysis>>,
+}
 
 impl Default for Analyses {
     fn default() -> Analyses {
-        Analyses(StampCache::new(CACHE_BYTES))
+        Analyses { figures: StampCache::new(CACHE_BYTES), outlines: StampCache::new(OUTLINE_BYTES) }
     }
 }
 
 impl Analyses {
+    /// Those of one kind.
+    pub(super) fn of(&self, kind: AnalysisKind) -> &StampCache<Arc<dyn Analysis>> {
+        match kind {
+            AnalysisKind::Figures => &self.figures,
+            AnalysisKind::Outlines => &self.outlines,
+        }
+    }
+
     /// How often an analysis was asked for.
     pub(in crate::workspace) fn counts(&self) -> CacheCounts {
-        self.0.counts()
+        let (figures, outlines) = (self.figures.counts(), self.outlines.counts());
+        CacheCounts { hits: figures.hits + outlines.hits, misses: figures.misses + outlines.misses }
     }
 
     /// Moves what is kept to the calling thread's heap, so that pages of ended threads can be freed.
     pub(in crate::workspace) fn compact(&self) {
-        self.0.compact();
+        self.figures.compact();
+        self.outlines.compact();
     }
 }
 

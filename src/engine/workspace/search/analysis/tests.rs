@@ -43,8 +43,14 @@ impl FileAnalyser for Counting<'_> {
 /// The lengths of the files of a workspace, in order, and how many of them were read.
 fn lengths(workspace: &Workspace) -> (Vec<usize>, usize) {
     let (count, control) = (AtomicUsize::new(0), Control::new(Duration::from_secs(60)));
-    let options =
-        AnalysisOptions { path: None, wants: &|_, _, _| true, skip_hidden: true, max_bytes: 1 << 20 };
+    let options = AnalysisOptions {
+        kind: AnalysisKind::Figures,
+        path: None,
+        wants: &|_, _, _| true,
+        skip_ignored: true,
+        skip_hidden: true,
+        max_bytes: 1 << 20,
+    };
     let new_analyser = || Box::new(Counting(&count)) as Box<dyn FileAnalyser>;
     let files = workspace.analyse_files(options, &new_analyser, &control).unwrap().files;
     let length = |file: &AnalysedFile| match &file.outcome {
@@ -96,8 +102,14 @@ fn what_is_cancelled_ends_with_an_error() {
     let count = AtomicUsize::new(0);
     let control = Control::new(Duration::from_secs(60));
     control.cancel();
-    let options =
-        AnalysisOptions { path: None, wants: &|_, _, _| true, skip_hidden: true, max_bytes: 1 << 20 };
+    let options = AnalysisOptions {
+        kind: AnalysisKind::Figures,
+        path: None,
+        wants: &|_, _, _| true,
+        skip_ignored: true,
+        skip_hidden: true,
+        max_bytes: 1 << 20,
+    };
     let new_analyser = || Box::new(Counting(&count)) as Box<dyn FileAnalyser>;
     let ended = workspace.analyse_files(options, &new_analyser, &control);
     assert!(matches!(ended, Err(Error::Cancelled)) && count.load(Ordering::Relaxed) == 0);

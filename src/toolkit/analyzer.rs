@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use analyzer_wire::{Answer, Hello, Language, Refusal, read_answer, read_hello, write_text};
+use analyzer_wire::{Answer, Hello, Language, Refusal, Wanted, read_answer, read_hello, write_text};
 
 use engine::{process_waited_for, start_process};
 use folder::{Control, Error, Result, ToolFailure, ToolFailureKind};
@@ -42,14 +42,20 @@ impl Analyzer {
     /// # Errors
     ///
     /// [`Error::OfTool`] if the program cannot be started; [`Error::TimedOut`] and [`Error::Cancelled`] if the operation must stop.
-    pub fn analyse(&mut self, language: Language, text: &[u8], control: &Control) -> Result<Answer> {
+    pub fn analyse(
+        &mut self,
+        wanted: Wanted,
+        language: Language,
+        text: &[u8],
+        control: &Control,
+    ) -> Result<Answer> {
         control.check()?;
         let process = match self.0.take() {
             Some(process) => process,
             None => Process::start(control)?,
         };
         // Without an answer, the process is dropped here.
-        if process.texts.send((language, text.into())).is_err() {
+        if process.texts.send((wanted, language, text.into())).is_err() {
             return Ok(Err(Refusal::Crashed));
         }
         match wait(&process.answers, control)? {
@@ -73,12 +79,15 @@ impl Analyzer {
     }
 }
 
+/// A text, and what is wanted of it.
+type Text = (Wanted, Language, Vec<u8>);
+
 /// The process, and the thread that uses its pipes.
 #[derive(Debug)]
 struct Process {
     child: Child,
     hello: Hello,
-    texts: SyncSender<(Language, Vec<u8>)>,
+    texts: SyncSender<Text>,
     answers: Receiver<io::Result<Answer>>,
 }
 
@@ -152,7 +161,7 @@ fn use_pipes(
     mut input: ChildStdin,
     output: ChildStdout,
     hellos: &SyncSender<io::Result<Hello>>,
-    texts: &Receiver<(Language, Vec<u8>)>,
+    texts: &Receiver<Text>,
     answers: &SyncSender<io::Result<Answer>>,
 ) {
     let mut output = BufReader::new(output);
@@ -161,8 +170,8 @@ fn use_pipes(
     if hellos.send(hello).is_err() || !is_good {
         return;
     }
-    for (language, text) in texts {
-        let answer = write_text(language, &text, &mut input).and_then(|()| read_answer(&mut output));
+    for (wanted, language, text) in texts {
+        let answer = write_text(wanted, language, &text, &mut input).and_then(|()| read_answer(&mut output));
         let is_good = answer.is_ok();
         if answers.send(answer).is_err() || !is_good {
             return;
