@@ -48,6 +48,12 @@ pub(super) enum Reason {
     /// Files that were not analysed because the time was up.
     #[cfg_attr(not(feature = "toolkit"), allow(dead_code))]
     NotAnalyzed,
+    /// Files of no language that is outlined.
+    #[cfg_attr(not(feature = "toolkit"), allow(dead_code))]
+    OtherLanguage,
+    /// Files that could not be outlined.
+    #[cfg_attr(not(feature = "toolkit"), allow(dead_code))]
+    NotOutlined,
     /// Files that the globs and types of the call do not name.
     NotWanted,
     /// Folders that the globs of the call leave out: what is in them was not looked at.
@@ -88,6 +94,8 @@ const WORDS: [(&str, &str); REASONS] = [
     ("file not searched for lack of time", "files not searched for lack of time"),
     ("file not searched to its end for lack of time", "files not searched to their ends for lack of time"),
     ("file not analyzed for lack of time", "files not analyzed for lack of time"),
+    ("file of another language", "files of other languages"),
+    ("file that cannot be outlined", "files that cannot be outlined"),
     ("file not named by glob or type", "files not named by glob or type"),
     ("folder left out by glob", "folders left out by glob"),
 ];

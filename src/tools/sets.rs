@@ -154,6 +154,8 @@ pub static SETS: &[Set] = &[
             &agent::read::TOOL,
             &agent::edit::TOOL,
             &agent::replace::TOOL,
+            #[cfg(feature = "toolkit")]
+            &agent::outline::TOOL,
             &agent::changes::TOOL,
             &agent::undo::TOOL,
         ],

@@ -9,6 +9,8 @@ mod faults; // faults of the system in the middle of a job
 mod files; // the tree, and paths
 mod grep; // lines that match
 mod many_files; // jobs over more files than may be open
+#[cfg(feature = "toolkit")]
+mod outline; // what is defined where
 mod patch; // a patch in place of edits
 mod places; // how many places changed
 mod read; // texts, and lines of them

@@ -23,8 +23,7 @@ use text::shown::shown_line;
 pub(crate) static TOOL: Tool = Tool {
     name: "changes",
     title: "Show Changes",
-    description: "What has changed since the session began, a change or a time, by whom: a line a change, then a diff of each file. \
-        Example: {\"since\":\"2h\",\"path\":\"src\"}",
+    description: "What changed since the session began, a change or a time, and by whom. Example: {\"since\":\"2h\",\"path\":\"src\"}",
     instructions: "",
     takes: Takes::of::<ChangesArguments>(),
     output_schema: None,
@@ -36,15 +35,15 @@ pub(crate) static TOOL: Tool = Tool {
 
 arguments! {
     struct ChangesArguments {
-        /// A change (c17: what came after it), a time (RFC 3339), an age (10m, 2h, 3d) or HEAD (git); absent: the session
+        /// A change (c17), a time (RFC 3339), an age (10m, 2h, 3d) or HEAD (git)
         since: Option<Since>,
-        /// Only this file or folder
+        /// -
         path: Option<FilePath>,
         /// me: this session's alone
         by: Option<Who>,
-        /// Show diffs
+        /// -
         diff: bool = true,
-        /// Lines around each change in diffs
+        /// Lines around
         context: UpTo<MOST_CONTEXT> = 1,
         change as "change" or "id": Option<ChangeId>,
     }

@@ -18,8 +18,7 @@ mod call;
 pub(crate) static TOOL: Tool = Tool {
     name: "edit",
     title: "Edit Files",
-    description: "Change any number of files, all or none. Edits apply in order, each to the result of those before it, also of a \
-        moved file. Example: {\"edits\":[{\"path\":\"a.rs\",\"old\":\"foo()\",\"new\":\"bar()\"},{\"lines\":\"12-14\",\"new\":\"\"},{\"path\":\"b\",\"move_to\":\"c/b\"}]}",
+    description: "Change any number of files, all or none. Edits apply in order, each to the result of those before it. Example: {\"edits\":[{\"path\":\"a.rs\",\"old\":\"foo()\",\"new\":\"bar()\"},{\"lines\":\"12-14\",\"new\":\"\"},{\"path\":\"b\",\"move_to\":\"c/b\"}]}",
     instructions: "",
     takes: Takes::of::<EditArguments>(),
     output_schema: None,
@@ -33,15 +32,15 @@ arguments! {
     struct EditArguments {
         /// Changes, each of one kind
         edits: Option<Edits>,
-        /// In place of edits: a unified diff, or *** Begin Patch
+        /// A unified diff, or *** Begin Patch
         patch: Option<Text>,
-        /// Only say what would change
+        /// Only tell
         dry_run as "dry_run" or "dryRun": bool = false,
-        /// Show a diff
+        /// -
         diff: bool = false,
-        /// Of files not in UTF-8
+        /// -
         encoding: Option<EncodingChoice>,
-        /// What it is for, kept with the change
+        /// What for
         message: Option<Text>,
         /// Of a failed call: edits has only corrected ones
         retry: Option<String>,

@@ -26,17 +26,17 @@ const WORDS: GlobWords =
 
 arguments! {
     struct FilesArguments {
-        /// Folder
+        /// -
         path as "path" or "directory" or "dir_path" or "target_directory" or "folder" or "dir": Option<FilePath>,
         /// Such as *.rs or src/**
         pattern as "pattern" or "glob_pattern" or "glob" or "query": Option<String>,
         /// Levels of folders
         depth as "depth" or "max_depth" or "levels": Option<Count>,
-        /// Order of paths
+        /// -
         sort as "sort" or "sort_by" or "sortBy": Option<Sort>,
-        /// The most entries
+        /// -
         limit as "limit" or "head_limit" or "max_results": Option<Count>,
-        /// Where an answer ended
+        /// -
         cursor: Option<Cursor>,
         /// Also .names
         hidden as "hidden" or "include_hidden": Option<bool>,

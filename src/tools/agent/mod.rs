@@ -5,6 +5,8 @@ pub(super) mod edit;
 mod failed;
 pub(super) mod files;
 pub(super) mod grep;
+#[cfg(feature = "toolkit")]
+pub(super) mod outline;
 pub(super) mod read;
 pub(super) mod replace;
 pub(super) mod undo;

@@ -20,7 +20,7 @@ arguments! {
         new as "new" or "new_text" or "newText" or "new_string" or "newString" or "new_str": Option<Text>,
         /// Every place of old
         all as "all" or "replaceAll" or "replace_all": bool = false,
-        /// How often old is found
+        /// Places of old
         count as "count" or "expectedCount" or "occurrences": Option<Count>,
         /// "12-14": replaced by new
         lines: Option<Span>,
@@ -28,7 +28,7 @@ arguments! {
         expect: Option<Text>,
         /// Whole file
         content: Option<Text>,
-        /// Only a new file
+        /// -
         create_only: bool = false,
         /// Added at the end
         append: Option<Text>,
@@ -36,11 +36,11 @@ arguments! {
         move_to as "move_to" or "moveTo" or "rename_to": Option<FilePath>,
         /// Path of a copy
         copy_to as "copy_to" or "copyTo": Option<FilePath>,
-        /// Delete it
+        /// -
         delete: bool = false,
         /// Also a folder with all in it
         recursive: bool = false,
-        /// Of the file
+        /// -
         encoding: Option<EncodingChoice>,
         /// With retry: its number
         n: Option<Count>,

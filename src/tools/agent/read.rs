@@ -43,19 +43,19 @@ const FORM: TextsForm = TextsForm {
 
 arguments! {
     struct ReadArguments {
-        /// File, also with its lines: src/a.rs:120-180
+        /// File, or src/a.rs:120-180
         path: Option<Targets<false>>,
-        /// Several files
+        /// -
         paths as "paths" or "files" or "file_paths": Option<Targets<true>>,
-        /// "120-180", or "120-" to the end
+        /// "120-180", "120-"
         lines as "lines" or "view_range" or "line_range" or "range": Option<ReadSpan>,
         /// The last n lines
         tail: Option<Count>,
-        /// Each behind its number
+        /// -
         line_numbers: Option<bool>,
-        /// Of the file, or auto
+        /// -
         encoding: Option<EncodingChoice>,
-        /// Where an answer ended
+        /// -
         cursor: Option<Cursor>,
         head: Option<Count>,
         start_line: Option<Line>,

@@ -16,8 +16,8 @@ use journal::{Author, Change};
 pub(crate) static TOOL: Tool = Tool {
     name: "undo",
     title: "Undo Change",
-    description: "Take a change back, all or nothing; without arguments, your last one that is not undone. What was changed elsewhere \
-        since stays. Undo of an undo does it again. Example: {\"change\":\"c17\"}",
+    description: "Take a change back; without arguments, your last one that is not undone. What was changed elsewhere since stays. \
+        Undo of an undo does it again. Example: {\"change\":\"c17\"}",
     instructions: "",
     takes: Takes::of::<UndoArguments>(),
     output_schema: None,
@@ -36,11 +36,11 @@ const MOST_TOLD: usize = 3;
 
 arguments! {
     struct UndoArguments {
-        /// The change, as an answer named it
+        /// -
         change as "change" or "id": Option<ChangeId>,
-        /// Only this file or folder
+        /// -
         path: Option<FilePath>,
-        /// Only say what would change
+        /// Only tell
         dry_run as "dry_run" or "dryRun": bool = false,
     }
 }

@@ -19,7 +19,7 @@ const SHOWN: usize = 60;
 pub struct Field {
     /// Its name, then its further names in this object.
     pub names: &'static [&'static str],
-    /// Its description for a model. Empty: it is not in the schema.
+    /// Its description for a model. Empty: it is not in the schema; `-`: it is there without one.
     pub description: &'static str,
     /// Writes the members of its schema.
     pub schema: fn(&mut String),
@@ -65,7 +65,7 @@ fn write_fields(fields: &[Field], out: &mut String) {
         if let Some(default) = field.default {
             let _ = write!(out, r#","default":{default}"#);
         }
-        if !field.description.is_empty() {
+        if !matches!(field.description.trim_start(), "" | "-") {
             let description = serde_json::Value::from(field.description.trim_start());
             let _ = write!(out, r#","description":{description}"#);
         }
