@@ -13,6 +13,7 @@ mod many_files; // jobs over more files than may be open
 mod outline; // what is defined where
 mod patch; // a patch in place of edits
 mod places; // how many places changed
+mod put_in; // text in the encoding of the file
 mod read; // texts, and lines of them
 mod recorded; // changes of the other sets, with a journal
 mod replace; // what a pattern matches, in all files

@@ -7,10 +7,12 @@ use super::decoded::DecodedText;
 use super::doubt::Doubt;
 use super::encoded::{EncodedText, lacking_in_part};
 use super::escapes::keeps_no_state;
+use super::put_in::check_given;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::budget::Share;
 use crate::encoding::{
-    Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, first_wrong, is_rather_utf_8,
+    Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, first_wrong, is_really_utf_8,
+    other_than_utf_8,
 };
 use crate::lines::LineIndex;
 use crate::splice::EditPlan;
@@ -20,11 +22,6 @@ use crate::{Error, Result, Stop};
 /// Memory that an edit of a decoded text takes for each byte of the file, and for each place.
 const FOR_BYTE: usize = 4;
 const FOR_PLACE: usize = 96;
-
-/// Bytes of UTF-8 with blanks or line breaks and without NUL that are hardly UTF-16, and its characters that are hardly those of another
-/// encoding.
-const LEAST_BYTES: usize = 10;
-const LEAST_CHARACTERS: usize = 4;
 
 /// Bytes of a text in which the old texts are looked for to say its encoding.
 const COMPARED: usize = 1 << 20;
@@ -93,7 +90,7 @@ pub fn plan_decoded<'p, T>(
 
 /// How a text is encoded that is changed by these old and new texts, in turn. A text that is not UTF-8 although no other
 /// encoding is given is taken as what it likely is, if all of them are ASCII, and as UTF-8 with some wrong bytes if nothing is
-/// likely; then other texts than ASCII need characters of UTF-8 around the wrong bytes.
+/// likely; then other texts than ASCII need real characters of UTF-8 around the wrong bytes.
 pub(super) fn text_encoding(
     choice: EncodingChoice,
     (name, old): (&str, &[u8]),
@@ -101,15 +98,9 @@ pub(super) fn text_encoding(
     control: &dyn Stop,
 ) -> Result<TextEncoding> {
     let check = || control.check();
-    if let EncodingChoice::Is(given) = choice
-        && let Some(other) = sure_other(given, old, texts, control)?
-    {
-        let problem = format!(
-            "the file is text in {}, and the edit would put text in {} into it; expected {0}, or no encoding",
-            other.name(),
-            given.name()
-        );
-        return Err(Error::InvalidArguments { at: "encoding".into(), problem });
+    let is_new_ascii = texts.iter().skip(1).step_by(2).all(|text| text.is_ascii());
+    if let Some((given, EncodingSource::Given)) = choice.of_beginning(old) {
+        check_given(given, old, is_new_ascii, control)?;
     }
     let is_default = choice == EncodingChoice::default();
     let wrong = if is_default { first_wrong(old, check)? } else { None };
@@ -118,7 +109,7 @@ pub(super) fn text_encoding(
     };
     let is_ascii = texts.iter().all(|text| text.is_ascii());
     match EncodingChoice::Auto.of_text(old, check)? {
-        Err(None | Some(Likely::Damaged(_))) if is_ascii || is_rather_utf_8(old, wrong) => {
+        Err(None | Some(Likely::Damaged(_))) if is_ascii || is_really_utf_8(old, wrong) => {
             choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely))
         }
         Ok(found) if found.encoding.unit() == 1 && is_ascii => Ok(found),
@@ -132,29 +123,11 @@ pub(super) fn text_encoding(
             let choice = EncodingChoice::Is(found.encoding);
             Err(no_text(name, old, Some(Likely::Text { choice, is_sure: true })))
         }
-        _ => Err(Error::InvalidUtf8),
-    }
-}
-
-/// The encoding that a file certainly has, if it is another one than `given` and these old and new texts, in turn, would not be the same
-/// bytes in it: that of its mark, or UTF-8 if so much of it is that this is no accident.
-fn sure_other(given: Encoding, old: &[u8], texts: &[&str], control: &dyn Stop) -> Result<Option<Encoding>> {
-    let adds = given.unit() > 1 || texts.iter().skip(1).step_by(2).any(|new_text| !new_text.is_ascii());
-    if given == Encoding::Utf8 || !adds || old.is_empty() || switches::is_off("sure-encoding") {
-        return Ok(None);
-    }
-    let Ok(found) = EncodingChoice::Auto.of_text(old, || control.check())? else { return Ok(None) };
-    let characters = old.iter().filter(|byte| **byte >= 0xC0).count();
-    let is_sure = match (found.source, found.encoding) {
-        (EncodingSource::Mark, _) => true,
-        (_, Encoding::Utf8) if given.unit() > 1 => {
-            old.len() >= LEAST_BYTES && memchr::memchr2(b' ', b'\n', old).is_some()
+        Err(likely) => {
+            let other = other_than_utf_8(old, wrong).or(likely);
+            Err(other.map_or(Error::InvalidUtf8, |other| no_text(name, old, Some(other))))
         }
-        (_, Encoding::Utf8) if given.is_multibyte() => characters >= LEAST_CHARACTERS,
-        (_, Encoding::Utf8) => characters > 0,
-        _ => false,
-    };
-    Ok(Some(found.encoding).filter(|encoding| is_sure && *encoding != given))
+    }
 }
 
 /// Of an unsure guess and the encodings whose characters take several bytes: the first in which these old and new texts, in turn, can
@@ -217,26 +190,6 @@ impl Planner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_is_certainly_in_another_encoding_gets_no_text_in_the_given_one() {
-        let other = |given, old: &str, new: &str| {
-            sure_other(given, old.as_bytes(), &["x", new], &crate::Unstopped).unwrap()
-        };
-        assert_eq!(other(Encoding::Windows1252, "grün x", "ö"), Some(Encoding::Utf8));
-        assert_eq!(other(Encoding::Gbk, "中文文件 x", "中"), Some(Encoding::Utf8));
-        assert_eq!(other(Encoding::Utf16Le, "plain text\n", "a"), Some(Encoding::Utf8));
-        for (given, old, new) in [
-            (Encoding::Windows1252, "grün x", "o"),
-            (Encoding::Windows1252, "plain x", "ö"),
-            (Encoding::Gbk, "中 x", "中"),
-            (Encoding::Utf16Le, "", "a"),
-            (Encoding::Utf16Le, "ABABABABABAB", "a"),
-            (Encoding::Utf8, "grün x", "ö"),
-        ] {
-            assert_eq!(other(given, old, new), None, "{given:?} {old}");
-        }
-    }
 
     #[test]
     fn an_encoding_is_named_only_if_the_file_has_the_old_text_in_it() {

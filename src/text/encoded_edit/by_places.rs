@@ -113,7 +113,7 @@ impl<'o> SearchedText<'o> {
 }
 
 /// Where the first bytes are that are no character of UTF-8. NUL is one.
-fn first_wrong_character(old: &[u8], control: &dyn Stop) -> Result<Option<usize>> {
+pub(super) fn first_wrong_character(old: &[u8], control: &dyn Stop) -> Result<Option<usize>> {
     let mut from = 0;
     while let Some(wrong) = first_wrong(&old[from..], || control.check())? {
         if old[from + wrong] != 0 {

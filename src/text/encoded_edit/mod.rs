@@ -14,6 +14,7 @@ mod encoded;
 mod escapes;
 mod miss;
 mod places;
+mod put_in;
 mod rewrite;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use self::doubt::Doubt;
 use self::encoded::{EncodedText, lacking_in_part};
 pub use self::escapes::InParts;
 use self::miss::is_unlike;
+pub use self::put_in::check_new_text;
 use self::rewrite::no_text;
 pub use self::rewrite::{Before, Breaks, Rewrite, Rewritten, rewrite};
 use super::diff::{Diff, unified_in};

@@ -33,7 +33,7 @@ const REPAIRED: usize = 16 << 10;
 const FEW: usize = 16;
 
 /// Characters of UTF-8 for each wrong stretch up to which short text of another encoding may have them by chance.
-const BY_CHANCE: usize = 4;
+pub(super) const BY_CHANCE: usize = 4;
 
 /// The last high byte of the characters of alphabets in UTF-16, which are below U+2000.
 const ALPHABETS: u8 = 0x1F;
@@ -135,7 +135,7 @@ pub fn is_mostly_utf_8(bytes: &[u8], wrong: usize) -> bool {
 }
 
 /// Whether a text whose first wrong bytes are at `wrong` has more characters of UTF-8 than wrong stretches around them.
-pub fn is_rather_utf_8(bytes: &[u8], wrong: usize) -> bool {
+pub(super) fn is_rather_utf_8(bytes: &[u8], wrong: usize) -> bool {
     let (right, wrong) = in_utf_8(sample_of(bytes, wrong));
     right > wrong
 }

@@ -74,14 +74,22 @@ pub(super) fn is_told_by_characters(encoding: Encoding, text: &[u8]) -> bool {
 
 /// Whether bytes are text of common characters in an encoding of longer ones.
 pub(super) fn may_be_longer(text: &[u8]) -> bool {
-    let is_plausible = |encoding: Encoding| {
-        let characters = Characters::of(encoding, text);
-        characters.bits <= f64::from(characters.count) * PLAUSIBLE
-    };
-    RIVALS.into_iter().any(|encoding| is_plausible(encoding) && is_text(encoding, text))
+    plausible(text).is_some()
 }
 
-fn is_text(encoding: Encoding, text: &[u8]) -> bool {
+/// The encoding of longer characters in which bytes are text of common ones, the likeliest.
+pub(super) fn plausible(text: &[u8]) -> Option<Encoding> {
+    let bits = |encoding: Encoding| {
+        let characters = Characters::of(encoding, text);
+        let is_plausible = characters.bits <= f64::from(characters.count) * PLAUSIBLE;
+        (is_plausible && is_text(encoding, text)).then_some((encoding, characters.bits))
+    };
+    let likeliest = RIVALS.into_iter().filter_map(bits).min_by(|one, other| one.1.total_cmp(&other.1));
+    likeliest.map(|(encoding, _)| encoding)
+}
+
+/// Whether these are characters of this encoding, but for the last one, which may end behind them.
+pub(super) fn is_text(encoding: Encoding, text: &[u8]) -> bool {
     Decoder::new(encoding).push(text, &mut String::new()).is_ok()
 }
 

@@ -30,6 +30,12 @@ const BLOCKS: [RangeInclusive<u32>; 12] = [
 /// Those of the texts that are told here, with their marks.
 const ASIAN: [RangeInclusive<u32>; 4] = [0x3000..=0x30FF, 0x4E00..=0x9FA5, 0xAC00..=0xD7A3, 0xFF01..=0xFF9F];
 
+/// All blocks of alphabets, and that of rare Chinese characters.
+const RARE: [RangeInclusive<u32>; 2] = [0xA0..=0x1FFF, 0x3400..=0x4DBF];
+
+/// Bytes of a text that are looked at to tell whether it may be UTF-16.
+const LOOKED_AT: usize = 64 << 10;
+
 /// The order of bytes of a text, if its units are characters of such a text in one order alone, and whether there is enough of it to be
 /// sure.
 pub(super) fn by_units(text: &[u8]) -> Option<(Encoding, bool)> {
@@ -48,6 +54,13 @@ pub(super) fn by_units(text: &[u8]) -> Option<(Encoding, bool)> {
     Some((encoding, units >= SURE))
 }
 
+/// Whether bytes without NUL may be text in this encoding of UTF-16: nearly all characters are of blocks of texts.
+pub(crate) fn may_be_wide(encoding: Encoding, text: &[u8]) -> bool {
+    let unit = if encoding == Encoding::Utf16Be { u16::from_be_bytes } else { u16::from_le_bytes };
+    let found = Characters::of(&text[..text.len().min(LOOKED_AT)], unit);
+    found.controls == 0 && (found.usual + found.rare) * 50 >= found.all * 49
+}
+
 /// Whether bytes are no text in which ASCII means ASCII: they have controls.
 pub(super) fn has_controls(text: &[u8]) -> bool {
     text.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1A | 0x1B))
@@ -59,6 +72,8 @@ struct Characters {
     all: usize,
     usual: usize,
     asian: usize,
+    /// Those of other alphabets and rare ones.
+    rare: usize,
     controls: usize,
 }
 
@@ -71,7 +86,9 @@ impl Characters {
             let Ok(char) = char else { continue };
             let value = u32::from(char);
             let is_break = matches!(char, '\t' | '\n' | '\r');
-            found.usual += usize::from(is_break || BLOCKS.iter().any(|block| block.contains(&value)));
+            let is_usual = is_break || BLOCKS.iter().any(|block| block.contains(&value));
+            found.usual += usize::from(is_usual);
+            found.rare += usize::from(!is_usual && RARE.iter().any(|block| block.contains(&value)));
             found.asian += usize::from(ASIAN.iter().any(|block| block.contains(&value)));
             found.controls += usize::from(char.is_control() && !is_break);
         }

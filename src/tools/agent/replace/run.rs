@@ -21,7 +21,7 @@ use folder::{Control, Error, FilePath, Result};
 use search::{Finished, LineMatcher, Pattern, Replacement, UnknownGroup};
 use sys::process::open_file_limit;
 use text::budget::Share;
-use text::encoded_edit::{InParts, MAX_PLACES, Replacing, SearchedText};
+use text::encoded_edit::{InParts, MAX_PLACES, Replacing, SearchedText, check_new_text};
 use text::shown::shown_line;
 use text::splice::EditPlan;
 
@@ -260,6 +260,7 @@ impl<'r> Run<'r> {
         };
         let is_ascii = self.request.scope.pattern.is_ascii() && self.replacement.is_ascii();
         let memory = self.workspace.plan_memory();
+        check_new_text(&file.read_as, (&file.shown, old), self.replacement.is_ascii(), self.control)?;
         let text = SearchedText::new(file.read_as, (&file.shown, old), is_ascii, memory, self.control)?;
         let (mut replacing, mut count, mut replaced) = (text.replacing(), 0, 0);
         if let Some(list) = &mut state.list {
