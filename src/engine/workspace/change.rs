@@ -52,15 +52,14 @@ impl ChangeOptions {
     }
 
     /// Makes a plan that the options allow for the bytes `old`.
-    pub(super) fn checked<'p, T>(
+    pub(super) fn checked<'p>(
         &self,
         old: &[u8],
-        plan: impl FnOnce() -> Result<Option<(EditPlan<'p>, T)>>,
-    ) -> Result<Option<(EditPlan<'p>, T)>> {
-        match &self.in_parts {
-            Some(in_parts) => in_parts.checked(old, plan),
-            None => plan(),
-        }
+        plan: impl FnOnce() -> Result<Option<EditPlan<'p>>>,
+    ) -> Result<Option<EditPlan<'p>>> {
+        let Some(in_parts) = &self.in_parts else { return plan() };
+        let checked = in_parts.checked(old, || Ok::<_, Error>(plan()?.map(|edit| (edit, ()))))?;
+        Ok(checked.map(|(edit, ())| edit))
     }
 
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
@@ -99,6 +98,26 @@ pub struct Changed<T> {
     pub version: Option<FileVersion>,
 }
 
+/// Plans a change, as often as the file has changed meanwhile.
+pub(super) type FilePlan<'c, 'p> = dyn FnMut(&LineIndex, &[u8]) -> Result<Option<EditPlan<'p>>> + 'c;
+
+/// The result of `change` with the report of the last plan that it got from `plan`.
+pub(super) fn reporting<'p, T>(
+    path: &FilePath,
+    mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+    change: impl FnOnce(&mut FilePlan<'_, 'p>) -> Result<Changed<()>>,
+) -> Result<Changed<T>> {
+    let mut report = None;
+    let Changed { created, version, report: () } = change(&mut |index, old| {
+        Ok(plan(index, old)?.map(|(edit, told)| {
+            report = Some(told);
+            edit
+        }))
+    })?;
+    let report = report.ok_or_else(|| Error::Changed { name: path.sent().into() })?;
+    Ok(Changed { report, created, version })
+}
+
 impl Workspace {
     /// Changes one file, completely or not at all (contract 8).
     ///
@@ -110,8 +129,19 @@ impl Workspace {
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+        plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
+        reporting(path, plan, |plan| self.change_as_planned(path, options, control, plan))
+    }
+
+    /// The same for a plan that reports nothing else.
+    fn change_as_planned<'p>(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Changed<()>> {
         let name = path.sent();
         if !switches::is_off("edit-read-only") {
             self.check_not_read_only(path)?;
@@ -131,10 +161,10 @@ impl Workspace {
             let outcome = match found.place.restat() {
                 // It was there when it was looked up.
                 Ok(None) if options.expected.is_some() => return Err(other_version(path, options)),
-                Ok(None) if options.create => self.change_missing(&found, path, options, control, &mut plan),
+                Ok(None) if options.create => self.change_missing(&found, path, options, control, plan),
                 Ok(None) => return Err(self.not_found(&found, path, control)),
                 Ok(Some(_)) if options.create_only => return Err(Error::exists(name)),
-                Ok(Some(_)) => self.change_existing(&found, path, options, until, control, &mut plan),
+                Ok(Some(_)) => self.change_existing(&found, path, options, until, control, plan),
                 Err(errno) => return Err(Error::read(name, errno)),
             };
             match outcome? {
@@ -180,17 +210,17 @@ impl Workspace {
     }
 
     /// Creates the missing directories of `found`, then the file. Removes the directories if that fails.
-    fn change_with_parents<'p, T>(
+    fn change_with_parents<'p>(
         &self,
         found: &Found,
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
-    ) -> Result<Changed<T>> {
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Changed<()>> {
         // A refused plan must not leave directories behind.
         let empty = IndexBuilder::new(BLOCK_SHIFT).finish();
-        if let Some((edit, _)) = plan(&empty, b"").map_err(|error| self.of_missing(found, path, error))? {
+        if let Some(edit) = plan(&empty, b"").map_err(|error| self.of_missing(found, path, error))? {
             self.check_size(&edit, 0, false)?;
         }
         control.check()?;
@@ -199,7 +229,7 @@ impl Workspace {
         }
         let parents = Parents::create(&found.place, self.new_folder_mode(), self.options.durability)
             .map_err(|error| Error::write_in_folder(path.sent(), error))?;
-        let done = self.change(path, options, control, plan);
+        let done = self.change_as_planned(path, options, control, plan);
         if done.is_err() {
             parents.remove();
         }
@@ -217,21 +247,21 @@ impl Workspace {
         if too_large { Err(Error::TooLarge { size, max, is_result: true }) } else { Ok(size) }
     }
 
-    fn change_missing<'p, T>(
+    fn change_missing<'p>(
         &self,
         found: &Found,
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
-    ) -> Result<Attempt<T>> {
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Attempt> {
         let index = IndexBuilder::new(BLOCK_SHIFT).finish();
         let planned = plan(&index, b"").map_err(|error| self.of_missing(found, path, error))?;
-        let Some((edit, report)) = planned else { return Ok(Attempt::Changed) };
+        let Some(edit) = planned else { return Ok(Attempt::Changed) };
         let masked = if switches::is_off("folder-umask") { Mode::empty() } else { self.umask };
         let replaces = Replaces::Nothing(Mode::from_raw_mode(0o666).difference(masked));
         match self.write(found, path, options.content(&edit, None), &replaces, control) {
-            Ok(version) => Ok(Attempt::Done(Changed { report, created: true, version })),
+            Ok(version) => Ok(Attempt::Done(Changed { report: (), created: true, version })),
             Err(Stopped::Failed(ReplaceError::Exists)) if found.exists_in_another_case() => {
                 Err(Error::exists(path.sent()))
             }
@@ -255,15 +285,15 @@ impl Workspace {
         }
     }
 
-    fn change_existing<'p, T>(
+    fn change_existing<'p>(
         &self,
         found: &Found,
         path: &FilePath,
         options: &ChangeOptions,
         until: Instant,
         control: &Control,
-        plan: &mut impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
-    ) -> Result<Attempt<T>> {
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Attempt> {
         let name = path.sent();
         let any_size = !switches::is_off("edit-any-size") && options.any_size;
         let Some((_lock, file)) = self.lock_file(found, path, any_size, until, control)? else {
@@ -277,13 +307,13 @@ impl Workspace {
         let Some((view, index)) = read else { return Ok(Attempt::Changed) };
         let planned = options.checked(view.bytes(), || plan(&index, view.bytes()));
         // An error, or "nothing changes", is valid only if the bytes that it was read from were valid.
-        if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(|(edit, _)| edit.changes_nothing()))
+        if planned.as_ref().map_or(true, |plan| plan.as_ref().is_none_or(EditPlan::changes_nothing))
             && !switches::is_off("edit-refusal-true")
             && !unchanged(&view, name)?
         {
             return Ok(Attempt::Changed);
         }
-        let Some((edit, report)) = planned? else { return Ok(Attempt::Changed) };
+        let Some(edit) = planned? else { return Ok(Attempt::Changed) };
         if edit.changes_nothing() {
             let version = match options.versioned {
                 false => None,
@@ -292,7 +322,7 @@ impl Workspace {
                     version => version,
                 },
             };
-            return Ok(Attempt::Done(Changed { report, created: false, version }));
+            return Ok(Attempt::Done(Changed { report: (), created: false, version }));
         }
         let content = options.content(&edit, Some(&view));
         let written = self.write(found, path, content, &Replaces::File(view.file()), control);
@@ -303,7 +333,7 @@ impl Workspace {
                 if !switches::is_off("edit-forgets") {
                     self.cache.forget(view.file().stamp());
                 }
-                Ok(Attempt::Done(Changed { report, created: false, version }))
+                Ok(Attempt::Done(Changed { report: (), created: false, version }))
             }
             Err(stopped) if stopped.lost_its_folder() => Ok(Attempt::Changed),
             // What is in place has changed the old file itself, where that takes more than one rename.
@@ -338,8 +368,8 @@ fn other_version(path: &FilePath, options: &ChangeOptions) -> Error {
 }
 
 /// The result of one attempt.
-enum Attempt<T> {
-    Done(Changed<T>),
+enum Attempt {
+    Done(Changed<()>),
     /// Another process or request replaced the file: start over with the new file.
     Replaced,
     /// A program that takes no lock wrote to the file while it was read.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::change::{ChangeOptions, Changed};
+use super::change::{ChangeOptions, Changed, FilePlan, reporting};
 use super::excerpt::unchanged;
 use super::{ATTEMPTS, Workspace};
 use folder::{Control, Error, FilePath, Result};
@@ -95,18 +95,29 @@ impl Workspace {
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
+        plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
     ) -> Result<Changed<T>> {
+        reporting(path, plan, |plan| self.rehearse(path, options, control, plan))
+    }
+
+    /// The same for a plan that reports nothing else.
+    fn rehearse<'p>(
+        &self,
+        path: &FilePath,
+        options: &ChangeOptions,
+        control: &Control,
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Changed<()>> {
         let name = path.sent();
-        let done = |report, created, version| Changed { report, created, version };
+        let done = |created, version| Changed { report: (), created, version };
         for _ in 0..ATTEMPTS {
             control.check()?;
             let found = self.find_to_change(path, options, control)?;
             if !found.exists() {
                 let index = IndexBuilder::new(BLOCK_SHIFT).finish();
-                let Some((edit, report)) = plan(&index, b"")? else { continue };
+                let Some(edit) = plan(&index, b"")? else { continue };
                 self.check_size(&edit, 0, false)?;
-                return Ok(done(report, true, None));
+                return Ok(done(true, None));
             }
             let opened = match options.any_size {
                 true => self.open_place(&found.place, name, control),
@@ -123,7 +134,7 @@ impl Workspace {
             let planned = options.checked(view.bytes(), || plan(&index, view.bytes()));
             // The plan, or its error, is valid only if the bytes that it read were valid.
             if switches::is_off("rehearse-true") || unchanged(&view, name)? {
-                let Some((edit, report)) = planned? else { continue };
+                let Some(edit) = planned? else { continue };
                 self.check_size(&edit, view.bytes().len(), options.any_size)?;
                 let version = match options.versioned {
                     false => None,
@@ -132,7 +143,7 @@ impl Workspace {
                         version => version,
                     },
                 };
-                return Ok(done(report, false, version));
+                return Ok(done(false, version));
             }
         }
         Err(Error::Changed { name: name.into() })

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use super::change::{ChangeOptions, Changed};
+use super::change::{ChangeOptions, Changed, FilePlan};
 use super::found::{Freshness, Want};
 use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Operation, Recorded};
 use super::{ATTEMPTS, Workspace};
@@ -56,25 +56,23 @@ impl Workspace {
     }
 
     /// [`Workspace::change`] as a job.
-    pub(super) fn change_recorded<'p, T>(
+    pub(super) fn change_recorded<'p>(
         &self,
         path: &FilePath,
         options: &ChangeOptions,
         control: &Control,
-        mut plan: impl FnMut(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
-    ) -> Result<Changed<T>> {
+        plan: &mut FilePlan<'_, 'p>,
+    ) -> Result<Changed<()>> {
         let found = self.find_to_change(path, options, control)?;
-        let (report, unchanged) = (RefCell::new(None), RefCell::new(None));
+        let unchanged = RefCell::new(None);
         let plan = |index: &LineIndex, old: &[u8]| {
             let planned = plan(index, old).map_err(|error| match found.exists() {
                 true => error,
                 false => self.of_missing(&found, path, error),
             })?;
-            Ok(planned.map(|(edit, told)| {
+            Ok(planned.inspect(|edit| {
                 let is_asked = edit.changes_nothing() && options.versioned;
                 unchanged.replace(is_asked.then(|| FileVersion::of_content(old)));
-                report.replace(Some(told));
-                edit
             }))
         };
         let mut write = [Operation::Write {
@@ -93,8 +91,7 @@ impl Workspace {
         let (created, content) = done.told.into_iter().next().unwrap_or((false, unchanged.take()));
         let stamp = done.stamp.filter(|_| file_system::of(&found.place.dir).shows_writers);
         let version = content.map(|content| stamp.as_ref().map_or(content, FileVersion::of_stamp));
-        let report = report.take().ok_or_else(|| Error::Changed { name: path.sent().into() })?;
-        Ok(Changed { report, created, version })
+        Ok(Changed { report: (), created, version })
     }
 
     /// One change of names as a job, if the entry at `path` has the expected version. Returns how many entries were removed.

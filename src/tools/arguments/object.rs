@@ -161,20 +161,28 @@ impl<'v> Members<'v> {
 
     /// Reads the next field.
     pub fn read_next<T: Argument>(&mut self) -> Result<T> {
+        match self.next_sent()? {
+            Ok((json, key)) => {
+                let place = Place::Member(self.object.place, key);
+                T::read(&Value { json, place: &place, options: self.object.options })
+            }
+            Err(name) => T::absent().ok_or_else(|| self.missing(name, &T::expected())),
+        }
+    }
+
+    /// What was sent of the next field, or its default, and under which name. `Err`: nothing; this is the field's name.
+    fn next_sent(&mut self) -> Result<Result<(&'v str, &'static str), &'static str>> {
         let (field, sent) = (&self.fields[self.next], self.sent[self.next]);
         self.next += 1;
         if let Some(other) = sent.other {
             let problem = format!("it names the same argument as {}; give one of them", sent.key);
             return Err(self.object.refuse_member(other, problem));
         }
-        let (json, key) = match (sent.json, field.default) {
-            ("", None) => {
-                return T::absent().ok_or_else(|| self.missing(field.name(), &T::expected()));
-            }
-            ("", Some(default)) => (default, field.name()),
-            _ => (sent.json, sent.key),
-        };
-        T::read(&Value { json, place: &Place::Member(self.object.place, key), options: self.object.options })
+        Ok(match (sent.json, field.default) {
+            ("", None) => Err(field.name()),
+            ("", Some(default)) => Ok((default, field.name())),
+            _ => Ok((sent.json, sent.key)),
+        })
     }
 
     /// The error for a missing argument. If there is an unknown one, the missing one may be meant by it.

@@ -82,10 +82,8 @@ impl<'o> Planner<'_, 'o> {
             }
         };
         let bytes = old.as_ref().map_or(&b""[..], |(view, _)| view.bytes());
-        let mut plan = |index: &_, text: &[u8]| {
-            let planned = options.checked(text, || Ok(plan(index, text)?.map(|plan| (plan, ()))))?;
-            planned.map(|(plan, ())| plan).ok_or_else(changed)
-        };
+        let mut plan =
+            |index: &_, text: &[u8]| options.checked(text, || plan(index, text))?.ok_or_else(changed);
         let planned = match &old {
             Some((_, index)) if file.plan.changes_nothing() => plan(index, bytes),
             _ => {
