@@ -95,3 +95,25 @@ fn a_short_text_in_another_encoding_gets_no_utf_8() {
         assert!(named >= 7, "{told:#?}");
     }
 }
+
+#[test]
+fn utf_16_without_mark_blanks_and_breaks_is_no_plain_text() {
+    for (text, word) in [("ความสุขของประเทศไทย", "สุข"), ("Привет", "вет")]
+    {
+        for (wide, label) in [(Encoding::Utf16Le, "utf-16le"), (Encoding::Utf16Be, "utf-16be")] {
+            for times in [1, 300] {
+                let mut bytes = Vec::new();
+                wide.encode(&text.repeat(times), &mut bytes).expect("all characters");
+                let told = refusals(&bytes, calls("nowhere", "x", None));
+                assert!(told.iter().filter(|text| text.contains(label)).count() >= 4, "{told:#?}");
+                let folder = Folder::new();
+                put(&folder, "f", &bytes);
+                let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+                let found = server.ok("grep", json!({ "pattern": word }));
+                assert!(found.contains("1 matching line in 1 file, 1 file not in UTF-8"), "{found}");
+                let read = server.ok("read_text_file", json!({ "path": "f", "encoding": "auto" }));
+                assert!(read.contains(text) && read.contains("unsure"), "{read}");
+            }
+        }
+    }
+}

@@ -16,7 +16,7 @@ use folder::fs::view::{FileView, OpenFile};
 use folder::{Control, Error, FilePath, Result};
 use text::encoding::{
     CharacterCount, DecodeError, Decoder, ESC, Encoding, EncodingChoice, EncodingSource, LOOKED_AT, Likely,
-    LineScan, Undecodable, by_escapes, likely,
+    LineScan, Undecodable, hidden, likely,
 };
 
 /// A part that has no limit and more bytes than this is not decoded as a whole: only found to be text.
@@ -52,9 +52,9 @@ impl Workspace {
         let (encoding, source) = match choice.of_beginning(first.bytes()) {
             Some(found) => found,
             None => {
-                let marked = wanted.checked(escaped(wanted.file))?.flatten();
+                let marked = wanted.checked(escaped(wanted.file))?.flatten().and_then(Likely::encoding);
                 match marked.map_or_else(|| self.part_of(wanted).map(Err), |found| Ok(Ok(found))) {
-                    Ok(Ok(encoding)) => (encoding, EncodingSource::Guess),
+                    Ok(Ok(found)) => found,
                     Err(error @ (Error::InvalidUtf8 | Error::NotText { .. })) => {
                         let likely = wanted.checked(likely_of(wanted.file, wanted.control))?.flatten();
                         likely.and_then(Likely::encoding).ok_or(error)?
@@ -70,10 +70,10 @@ impl Workspace {
     }
 }
 
-/// The encoding of a file that its escape sequences say.
-pub(super) fn escaped(file: &Arc<OpenFile>) -> io::Result<Option<Encoding>> {
+/// What a file is by its escape sequences or controls, although it may be all ASCII.
+pub(super) fn escaped(file: &Arc<OpenFile>) -> io::Result<Option<Likely>> {
     let first = file.clone().view(0..file.len_bytes().min(LOOKED_AT))?;
-    Ok(by_escapes(first.bytes()))
+    Ok(hidden(first.bytes()))
 }
 
 /// The likely encoding of a file, by its beginning and by the first part that is not ASCII.

@@ -70,8 +70,8 @@ impl Workspace {
                 _ if !file.unchanged() => {}
                 Ok(None) => {}
                 Ok(Some((encoding, encoding_source))) => {
-                    let said = if encoding == Encoding::Utf8 { escaped(&file).ok().flatten() } else { None };
-                    let likely = said.map(Likely::sure);
+                    let likely =
+                        if encoding == Encoding::Utf8 { escaped(&file).ok().flatten() } else { None };
                     return Ok(LinesRead { version, encoding, encoding_source, likely });
                 }
                 Err(error) => return Err(error),
@@ -100,8 +100,10 @@ impl TextFile<'_> {
         let (encoding, source) = match choice.of_beginning(first.bytes()) {
             Some(found) => found,
             None => match escaped(self.file) {
-                Ok(Some(encoding)) => (encoding, EncodingSource::Guess),
-                Ok(None) => return self.read_found(first.bytes(), sink),
+                Ok(likely) => match likely.and_then(Likely::encoding) {
+                    Some(found) => found,
+                    None => return self.read_found(first.bytes(), sink),
+                },
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
                 Err(error) => return Err(Error::read(self.name, error)),
             },

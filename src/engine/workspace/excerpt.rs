@@ -7,7 +7,7 @@ use std::sync::Arc;
 use folder::fs::version::FileStamp;
 use folder::fs::view::{FileView, OpenFile};
 use folder::{Error, Result};
-use text::encoding::{Encoding, Likely, by_escapes};
+use text::encoding::{Encoding, Likely, hidden};
 use text::lines::{BOM, LineIndex, NotText, char_boundary};
 
 /// The result of a read. Large results are mapped, not copied.
@@ -37,9 +37,9 @@ impl Excerpt {
         self.encoding
     }
 
-    /// What the text likely is, if its escape sequences say another encoding than UTF-8, as which it was read.
+    /// What the text likely is, if its escape sequences or controls say another encoding than UTF-8, as which it was read.
     pub fn likely(&self) -> Option<Likely> {
-        by_escapes(self.bytes()).map(Likely::sure)
+        hidden(self.bytes())
     }
 
     /// A copy of the bytes as text. `name` is for the error: the file has changed, or the system failed to read it.

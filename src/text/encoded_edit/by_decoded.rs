@@ -11,8 +11,8 @@ use super::put_in::check_given;
 use super::{ChangePlanned, EveryPlace, Planner, TextDone, no_text};
 use crate::budget::Share;
 use crate::encoding::{
-    Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, first_wrong, is_really_utf_8,
-    other_than_utf_8,
+    Encoding, EncodingChoice, EncodingSource, Likely, TextEncoding, by_high_bytes, first_wrong,
+    is_really_utf_8, other_than_utf_8,
 };
 use crate::lines::LineIndex;
 use crate::splice::EditPlan;
@@ -104,6 +104,10 @@ pub(super) fn text_encoding(
     }
     let is_default = choice == EncodingChoice::default();
     let wrong = if is_default { first_wrong(old, check)? } else { None };
+    if is_default && let Some(wide) = by_high_bytes(old) {
+        let choice = EncodingChoice::Is(wide);
+        return Err(no_text(name, old, Some(Likely::Text { choice, is_sure: false })));
+    }
     let Some(wrong) = wrong else {
         return choice.of_text(old, check)?.map_err(|likely| no_text(name, old, likely));
     };

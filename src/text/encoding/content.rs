@@ -2,8 +2,7 @@
 //!
 //! Pure over bytes, like the rest of this folder.
 
-use super::escapes::by_escapes;
-use super::guess::{likely_of_all, wide_enough};
+use super::guess::{hidden, likely_of_all, wide_enough};
 use super::{Encoding, EncodingChoice, EncodingSource, Likely, Unencodable};
 
 /// Bytes looked at between two checks.
@@ -64,8 +63,8 @@ fn found<E>(
     check: impl FnMut() -> Result<(), E>,
 ) -> Result<Result<(Encoding, EncodingSource), Option<Likely>>, E> {
     let wrong = first_wrong(bytes, check)?;
-    if let Some(encoding) = by_escapes(bytes) {
-        return Ok(Ok((encoding, EncodingSource::Guess)));
+    if let Some(found) = hidden(bytes).and_then(Likely::encoding) {
+        return Ok(Ok(found));
     }
     if wrong.is_none() {
         return Ok(Ok((Encoding::Utf8, EncodingSource::Given)));

@@ -7,7 +7,7 @@ use chardetng::EncodingDetector;
 use super::escapes::{by_escapes, has_escapes};
 use super::rivals::{is_told_by_characters, may_be_longer};
 use super::singles::is_told_by_words;
-use super::wide::{by_units, has_controls};
+use super::wide::{by_high_bytes, by_units, has_controls};
 use super::{DecodeError, Decoder, Encoding, EncodingChoice, EncodingSource};
 use crate::file_kind::{FileKind, kind_of};
 
@@ -86,6 +86,9 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
     }
     if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
         return Some(Likely::sure(encoding));
+    }
+    if let Some(encoding) = by_high_bytes(first) {
+        return Some(of_units((encoding, false)));
     }
     let (right, wrong) = in_utf_8(sample);
     if right > wrong {
@@ -323,7 +326,12 @@ fn is_hungarian(sample: &[u8]) -> bool {
 
 /// Whether bytes are text in UTF-8 without escape sequences of another encoding.
 pub fn is_utf_8(bytes: &[u8]) -> bool {
-    simdutf8::basic::from_utf8(bytes).is_ok() && !has_escapes(bytes)
+    simdutf8::basic::from_utf8(bytes).is_ok() && !has_escapes(bytes) && by_high_bytes(bytes).is_none()
+}
+
+/// What bytes are that may be all ASCII, and are text in another encoding: by escape sequences, or UTF-16 of an alphabet.
+pub fn hidden(bytes: &[u8]) -> Option<Likely> {
+    by_escapes(bytes).map(Likely::sure).or_else(|| by_high_bytes(bytes).map(|wide| of_units((wide, false))))
 }
 
 /// UTF-16 without a mark, by its bytes that are 0: those of one half of the units only. Most characters are of alphabets,

@@ -30,12 +30,13 @@ pub use self::decoder::{DecodeError, Decoder, Malformed, Undecodable};
 pub use self::encoder::Unencodable;
 pub use self::escapes::{ESC, by_all_escapes, by_escapes, has_escapes, has_wide, selects_wide};
 use self::guess::likely_of_all;
-pub use self::guess::{LOOKED_AT, is_mostly_utf_8, is_utf_8};
+pub use self::guess::{LOOKED_AT, hidden, is_mostly_utf_8, is_utf_8};
 pub use self::guess::{Likely, likely};
 pub use self::readings::{ReadingDoubt, Readings, readings, with_replacements};
 pub(super) use self::real_utf_8::{is_really_utf_8, other_than_utf_8};
 pub use self::table::Encoding;
 use self::table::{ROWS, Row};
+pub use self::wide::by_high_bytes;
 pub(super) use self::wide::may_be_wide;
 
 /// What a client asks for: an encoding, or how to find it.

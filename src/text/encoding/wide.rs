@@ -11,6 +11,10 @@ use super::Encoding;
 const LEAST: usize = 8;
 const SURE: usize = 16;
 
+/// The same of a text in an alphabet, and bytes at its beginning that are looked at.
+const LEAST_ALPHABET: usize = 6;
+const BEGINNING: usize = 4 << 10;
+
 /// Blocks of characters that texts are written in.
 const BLOCKS: [RangeInclusive<u32>; 12] = [
     0x20..=0x7E,
@@ -54,6 +58,34 @@ pub(super) fn by_units(text: &[u8]) -> Option<(Encoding, bool)> {
     Some((encoding, units >= SURE))
 }
 
+/// The order of bytes of a text in an alphabet without blanks and breaks: it has no NUL, and half of its bytes are the same control. It
+/// may be all ASCII, so that it looks like plain text. Never sure.
+pub fn by_high_bytes(text: &[u8]) -> Option<Encoding> {
+    let text = &text[..text.len().min(BEGINNING) & !1];
+    let units = text.len() / 2;
+    let controls = text.iter().filter(|byte| is_odd(**byte)).count();
+    if units < LEAST_ALPHABET || controls * 8 < text.len() || memchr::memchr(0, text).is_some() {
+        return None;
+    }
+    let dominates = |half: usize| {
+        let mut counts = [0; 0x20];
+        let controls = text.iter().skip(half).step_by(2).filter(|byte| **byte < 0x20);
+        controls.for_each(|byte| counts[usize::from(*byte)] += 1);
+        counts.iter().any(|count| count * 4 >= units * 3)
+    };
+    let (encoding, unit): (_, fn([u8; 2]) -> u16) = match (dominates(0), dominates(1)) {
+        (false, true) => (Encoding::Utf16Le, u16::from_le_bytes),
+        (true, false) => (Encoding::Utf16Be, u16::from_be_bytes),
+        _ => return None,
+    };
+    (Characters::of(text, unit).controls == 0).then_some(encoding)
+}
+
+/// Whether a byte is a control that plain text has not.
+fn is_odd(byte: u8) -> bool {
+    byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1A | 0x1B)
+}
+
 /// Whether bytes without NUL may be text in this encoding of UTF-16: nearly all characters are of blocks of texts.
 pub(crate) fn may_be_wide(encoding: Encoding, text: &[u8]) -> bool {
     let unit = if encoding == Encoding::Utf16Be { u16::from_be_bytes } else { u16::from_le_bytes };
@@ -63,7 +95,7 @@ pub(crate) fn may_be_wide(encoding: Encoding, text: &[u8]) -> bool {
 
 /// Whether bytes are no text in which ASCII means ASCII: they have controls.
 pub(super) fn has_controls(text: &[u8]) -> bool {
-    text.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1A | 0x1B))
+    text.iter().any(|byte| is_odd(*byte))
 }
 
 /// What the characters are.
@@ -127,6 +159,27 @@ mod tests {
             for wide in [Encoding::Utf16Le, Encoding::Utf16Be] {
                 assert_eq!(by_units(&encoded(wide, text)), Some((wide, true)), "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn a_word_of_an_alphabet_without_blanks_is_told() {
+        for text in ["ความสุขของประเทศไทย", "Привет", "здравствуйте", "Καλημέρα"]
+        {
+            for wide in [Encoding::Utf16Le, Encoding::Utf16Be] {
+                for times in [1, 500] {
+                    assert_eq!(by_high_bytes(&encoded(wide, &text.repeat(times))), Some(wide), "{text}");
+                }
+            }
+        }
+        for other in [
+            &b"x\n".repeat(100)[..],
+            b"\tx\ty\tz\tx\ty\tz",
+            b"\x1b[1m\x1b[0m text \x08\x08",
+            b"\x01\x02\x01\x02\x01\x02\x01\x02\x01\x02\x01\x02",
+            b"plain text",
+        ] {
+            assert_eq!(by_high_bytes(other), None, "{other:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use crate::tools::encoding_failure::likely_name;
 use engine::Workspace;
 use folder::{Control, Error, Result};
 use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
-use text::encoding::{Encoding, EncodingChoice};
+use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
 use text::lines::LineIndex;
 use text::omission::{omission, omission_problem};
@@ -47,6 +47,7 @@ impl<'j> TextJob<'j> {
             return self.first(edits);
         }
         if choice == EncodingChoice::default()
+            && by_high_bytes(old).is_none()
             && let Ok(index) = LineIndex::build(old)
         {
             return Ok(self.in_text(&index, old, true)?);
