@@ -115,3 +115,26 @@ fn head_is_read_and_allow_git_opens_the_rest_but_for_writes() {
     server.refused("write_file", json!({ "path": "repo/.git/config", "content": "x" }));
     assert!(folder.text("repo/.git/config").contains(TOKEN));
 }
+
+#[test]
+fn a_folder_in_the_place_of_head_is_not_read() {
+    let folder = Folder::new();
+    put(&folder, ".git/HEAD/x", format!("url = {TOKEN}\n"));
+    put(&folder, "repo/.git/HEAD/x", format!("url = {TOKEN}\n"));
+    let server = Stdio::start(&folder, &["--tools=filesystem,search"]).ready();
+    for path in [".git/HEAD", "repo/.git/HEAD", ".git/HEAD/x"] {
+        for (tool, call) in [
+            ("grep", json!({ "pattern": "url", "path": path })),
+            ("glob", json!({ "pattern": "*", "path": path })),
+            ("list_directory", json!({ "path": path })),
+            ("read_text_file", json!({ "path": path })),
+        ] {
+            let answer = server.tool(tool, call);
+            assert!(
+                answer.is_error && answer.text.contains("Permission denied"),
+                "{tool} {path}: {}",
+                answer.text
+            );
+        }
+    }
+}

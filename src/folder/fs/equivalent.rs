@@ -78,6 +78,11 @@ pub fn look_alike(one: &str, other: &str) -> bool {
     seen(one).eq(seen(other))
 }
 
+/// A name as it is seen: names that look the same have this in common.
+pub fn as_seen(name: &str) -> String {
+    seen(name).collect()
+}
+
 /// The name in `folder` that looks like `name`, a new one that is all ASCII: it has characters that are not seen. In a very large folder,
 /// only the first entries are looked at.
 pub fn unseen_twin(folder: &OwnedFd, name: &str) -> Option<OsString> {

@@ -63,7 +63,8 @@ impl GitGuard {
         if self.allows_reads {
             return Ok(false);
         }
-        if self.keeps_name(path) {
+        // A folder by the name of `HEAD` holds anything.
+        if self.keeps_name(path) || is_directory && is_in_git(path) {
             return Ok(true);
         }
         let folder = if is_directory { path } else { path.parent().unwrap_or(Path::new("")) };
@@ -74,7 +75,9 @@ impl GitGuard {
         let (above, looked) =
             (known.map(|(above, _)| above), known.map_or_else(Instant::now, |(_, looked)| looked));
         match repository::outermost(root, folder, above, HeadCounts::AsItIs)? {
-            Some(outer) => Ok(path.strip_prefix(outer).is_ok_and(|rest| rest != Path::new(HEAD))),
+            Some(outer) => {
+                Ok(is_directory || path.strip_prefix(outer).is_ok_and(|rest| rest != Path::new(HEAD)))
+            }
             None => {
                 self.ordinary.insert(id, folder, looked);
                 Ok(false)

@@ -28,7 +28,7 @@ impl Folders {
         }
         let (folder, real) = (&found.folder, found.real_path(path));
         if folder.is_in_git() {
-            return Ok(real != Path::new(HEAD));
+            return Ok(real != Path::new(HEAD) || found.is_directory());
         }
         match guard.keeps((folder.handle(), folder.id()), real, found.is_directory()) {
             // The file system behind the handle is gone. If it is there again, the read with this handle is repeated.
