@@ -5,6 +5,7 @@ mod bound; // answers within the tokens, and what the tools cost
 mod changes; // what has changed, and who changed it
 mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
+mod ends; // where what a job makes and moves is in the end
 mod faults; // faults of the system in the middle of a job
 mod files; // the tree, and paths
 mod grep; // lines that match

@@ -25,6 +25,7 @@ mod content;
 mod copies;
 mod described;
 mod draft;
+mod ends;
 mod left;
 mod locks;
 mod names;
@@ -333,7 +334,12 @@ impl Workspace {
         (describe, allow): (&mut impl FnMut(JobChange) -> T, &impl Fn() -> Result<()>),
     ) -> Result<JobDone<T>, JobError> {
         let mut draft = Draft::new(operations.len() > MANY_FILES);
-        let refused = (Planner { workspace: self, control, draft: &mut draft }).plan(operations)?;
+        let mut planner = Planner { workspace: self, control, draft: &mut draft };
+        let mut refused = planner.plan(operations)?;
+        // What is taken back was there.
+        if refused.is_empty() && options.note.is_none_or(|note| note.undoes.is_none()) {
+            refused = planner.misplaced();
+        }
         if !refused.is_empty() {
             return Err(JobError::Refused(refused));
         }

@@ -1,0 +1,65 @@
+//! Where what one job makes and moves ends: nowhere that is excluded, and no two names that look the same.
+
+use serde_json::json;
+
+use super::{edit, refused, serve};
+use crate::support::Folder;
+use crate::trees::put;
+
+#[test]
+fn nothing_that_a_job_makes_ends_where_it_is_excluded() {
+    for (exclude, edits) in [
+        ("/b/a", json!([{ "path": "n/a", "content": "1\n" }, { "path": "n", "move_to": "b" }])),
+        ("/b/*", json!([{ "path": "n/a", "content": "1\n" }, { "path": "n", "move_to": "b" }])),
+        ("/b/a", json!([{ "path": "old/a", "content": "1\n" }, { "path": "old", "move_to": "b" }])),
+        ("/b/a", json!([{ "path": "f", "copy_to": "n/a" }, { "path": "n", "move_to": "b" }])),
+        ("/b/a", json!([{ "path": "n/a", "content": "1\n" }, { "path": "n", "copy_to": "b" }])),
+        (
+            "/b/old/f",
+            json!([{ "path": "n/x", "content": "1\n" }, { "path": "old", "move_to": "n/old" }, { "path": "n", "move_to": "b" }]),
+        ),
+    ] {
+        let folder = Folder::new();
+        put(&folder, "f", "f\n");
+        put(&folder, "old/f", "f\n");
+        let server = serve(&folder, &[&format!("--exclude={exclude}")]);
+        let text = refused(&server, &folder, edits);
+        assert!(text.contains("exclude"), "{exclude}: {text}");
+    }
+    let folder = Folder::new();
+    let server = serve(&folder, &["--exclude=*.key", "--exclude=!/n/*.key"]);
+    refused(
+        &server,
+        &folder,
+        json!([{ "path": "n/a.key", "content": "1\n" }, { "path": "n", "move_to": "b" }]),
+    );
+    edit(&server, json!([{ "path": "n/a.key", "content": "1\n" }, { "path": "n/b", "content": "1\n" }]));
+    edit(&server, json!([{ "path": "m/a", "content": "1\n" }, { "path": "m", "move_to": "b" }]));
+    assert_eq!(folder.text("b/a"), "1\n");
+}
+
+#[test]
+fn a_job_makes_no_two_names_that_look_the_same() {
+    for (one, other) in [("caf\u{e9}", "cafe\u{301}"), ("readme", "re\u{200b}adme")] {
+        for second in [
+            json!({ "path": other, "content": "2\n" }),
+            json!({ "path": "f", "copy_to": other }),
+            json!({ "path": "f", "move_to": other }),
+        ] {
+            let folder = Folder::new();
+            put(&folder, "f", "f\n");
+            let server = serve(&folder, &[]);
+            refused(&server, &folder, json!([{ "path": one, "content": "1\n" }, second]));
+        }
+    }
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    edit(
+        &server,
+        json!([{ "path": "é/a", "content": "1\n" }, { "path": "é/b", "content": "2\n" }, { "path": "a", "content": "3\n" }]),
+    );
+    edit(
+        &server,
+        json!([{ "path": "a", "move_to": "x" }, { "path": "a", "content": "4\n" }, { "path": "a", "delete": true }]),
+    );
+}
