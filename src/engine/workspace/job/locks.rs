@@ -34,6 +34,8 @@ pub(super) struct Holding<'w> {
     pub(super) was_replaced: bool,
     /// Whether another program wrote to what was to be deleted, in the moment when it was deleted.
     pub(super) is_overtaken: bool,
+    /// Whether a change was repaired whose server died before the locks were taken.
+    has_repaired: bool,
 }
 
 impl Held<'_> {
@@ -106,11 +108,20 @@ impl Workspace {
         control: &Control,
     ) -> Result<()> {
         let wanted = wanted(draft)?;
-        let Holding { held, was_replaced, .. } = holding;
+        let Holding { held, was_replaced, has_repaired, .. } = holding;
         if held.as_ref().is_none_or(|held| !held.covers(&wanted)) {
             // Before others are taken: in any other order two jobs could wait for each other.
             *held = None;
             *held = Some(self.lock_all(&wanted, was_replaced, |_| false, control)?);
+            // Whoever had the locks until now may have died in the middle of a change, behind the look at the start of this call.
+            let is_due = !*has_repaired && self.may_have_to_repair();
+            let left = if is_due { self.left_open() } else { Vec::new() };
+            if let (false, Some(wanted)) = (left.is_empty(), wanted.first()) {
+                // What could not be repaired is not tried for ever.
+                (*held, *was_replaced, *has_repaired) = (None, true, true);
+                self.settle_all(left);
+                return Err(Error::Changed { name: wanted.path.sent().into() });
+            }
         }
         let Some(holding) = held else { return Ok(()) };
         for wanted in &wanted {

@@ -82,12 +82,23 @@ impl Workspace {
 
     /// Completes or takes back what dead servers have left half done. What cannot be is logged, and left as it is.
     pub fn recover(&self) {
-        let Some(log) = self.change_log.as_ref().filter(|_| !self.options.read_only) else { return };
-        let ours = |change: &Change| change.places().any(|place| self.served_place(change, place).is_some());
-        let left = match log.left_open(ours) {
-            Ok(left) => left,
-            Err(error) => return tracing::warn!("--journal: what was left half done is not known: {error}"),
+        self.settle_all(self.left_open());
+    }
+
+    /// What dead servers have left half done in the served folders.
+    pub(super) fn left_open(&self) -> Vec<(OpenChange<'_>, Change)> {
+        let Some(log) = self.change_log.as_ref().filter(|_| !self.options.read_only) else {
+            return Vec::new();
         };
+        let ours = |change: &Change| change.places().any(|place| self.served_place(change, place).is_some());
+        let left = log.left_open(ours).inspect_err(|error| {
+            tracing::warn!("--journal: what was left half done is not known: {error}");
+        });
+        left.unwrap_or_default()
+    }
+
+    /// Completes or takes back what was left open.
+    pub(super) fn settle_all(&self, left: Vec<(OpenChange, Change)>) {
         for (open, change) in left {
             let recovery = Recovery::of(self, &change);
             if recovery.reaches_all() {
