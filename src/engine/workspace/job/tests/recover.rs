@@ -1,6 +1,8 @@
 //! What a server that died in the middle of a job leaves, the next one completes or takes back.
 
-use super::undo::{Dirs, change, start};
+use std::cell::Cell;
+
+use super::undo::{Dirs, author, change, start};
 use super::*;
 
 const JOBS: [&[Op]; 8] = [
@@ -314,4 +316,38 @@ fn a_repair_waits_for_the_file_that_another_server_writes() {
     assert_eq!(tree["a"].as_deref(), Some("theirs\n"));
     let changed = ["d/x", "d/e/z"].map(|path| tree[path] != start()[path]);
     assert_eq!(changed, [false; 2], "the rest is taken back: {tree:?}");
+}
+
+#[test]
+fn what_a_server_leaves_half_done_while_another_one_waits_for_its_files_is_repaired_before_these_are_changed()
+{
+    let (ops, mine) = (JOBS[3], [Op::Content("a", "mine\n")]);
+    let mut died = 0;
+    for step in 2.. {
+        let dirs = Dirs::new(&start());
+        let waiting = dirs.open();
+        let mut operations = operations(&waiting, &mine);
+        let (is_first, ended) = (Cell::new(true), Cell::new(false));
+        // Behind its look for what is left, and before its locks.
+        let allow = || {
+            if is_first.take() {
+                ended.set(!died_at(step, &dirs, ops));
+            }
+            Ok(())
+        };
+        let author = author();
+        let note = Some(JobNote { author: &author, tool: "edit", message: "", undoes: None });
+        let options = JobOptions { dry_run: false, note };
+        waiting.run_job_if(&mut operations, options, &control(), |_| (), allow).unwrap();
+        if ended.get() {
+            break;
+        }
+        let (tree, left) = trees(&dirs);
+        let others = [tree["d/x"] == start()["d/x"], tree["d/e/z"] == start()["d/e/z"]];
+        assert!(others[0] == others[1] && left.is_empty(), "step {step}: {tree:?} {left:?}");
+        assert_eq!(tree["a"].as_deref(), Some("mine\n"), "step {step}");
+        assert!(!is_left_open(&waiting), "step {step}");
+        died += 1;
+    }
+    assert!(died > 3, "{died}");
 }

@@ -60,7 +60,7 @@ impl Dirs {
     }
 }
 
-fn author() -> journal::Author {
+pub(super) fn author() -> journal::Author {
     journal::Author { client: "test".into(), session: "s".into() }
 }
 
