@@ -14,6 +14,7 @@ pub(crate) mod pattern;
 
 use std::collections::HashMap;
 
+use crate::order;
 use crate::text_edit::TextEdit;
 use crate::text_edit::search::occurrences::{NeedleOccurrences, Occurrences};
 use crate::text_edit::search::pattern::{Pattern, stretches};
@@ -120,7 +121,7 @@ impl<'e> Search<'e> {
         let mut tried = Vec::with_capacity(wishes.len());
         for ((text, occurrences), mut stretches) in wishes.iter().zip(all) {
             // A stretch that other edits of the call share probably occurs often.
-            stretches.sort_by_cached_key(|at| (at.len() < SHORT, shared[&text[at.clone()]]));
+            order::sort_by_key(&mut stretches, |at| (at.len() < SHORT, shared[&text[at.clone()]]));
             let long = stretches.iter().filter(|at| SHORT <= at.len()).count();
             stretches.truncate(TRIED.min(long.max(1)));
             let numbered = stretches.into_iter().map(|at| {

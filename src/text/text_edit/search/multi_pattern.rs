@@ -7,6 +7,7 @@
 //! needle's start (of the length of the shortest needle), and last looked up in the sorted needles, where all
 //! needles that start at one position form one chain.
 
+use crate::order;
 use crate::text_edit::work;
 
 /// Maximum length of a needle in bytes; a longer text is found by a stretch of it.
@@ -111,8 +112,8 @@ impl<'n> MultiPattern<'n> {
 
 impl Short {
     fn new(mut ones: Vec<(u16, u32)>, mut twos: Vec<(u16, u32)>) -> Short {
-        ones.sort_unstable();
-        twos.sort_unstable();
+        order::sort_by(&mut ones, Ord::cmp);
+        order::sort_by(&mut twos, Ord::cmp);
         let mut pairs = vec![0u64; (1 << 16) / 64].into_boxed_slice();
         let mut set = |pair: u16| pairs[usize::from(pair) / 64] |= 1 << (pair % 64);
         twos.iter().for_each(|(two, _)| set(*two));
@@ -165,7 +166,7 @@ fn slot_of_head(head: &[u8], shift: u32) -> usize {
 
 impl<'n> Class<'n> {
     fn new(gram: usize, mut sorted: Vec<(&'n [u8], u32)>) -> Class<'n> {
-        sorted.sort_unstable();
+        order::sort_by(&mut sorted, Ord::cmp);
         let shortest = sorted.iter().map(|(needle, _)| needle.len()).min().unwrap_or(0);
         // Large enough that most grams of the text that are in no needle hit an empty entry.
         let bits = (sorted.len() * gram * 8).ilog2().clamp(*TABLE_BITS.start(), *TABLE_BITS.end());

@@ -3,6 +3,7 @@
 //! Pure; knows needles and pieces, not edits. A stretch that occurs too often is given up: its addresses are
 //! dropped, and it is no longer searched.
 
+use crate::order;
 use crate::packed::Packed;
 use crate::text_edit::search::multi_pattern::{MAX_NEEDLE, MultiPattern};
 use crate::text_edit::table::cursor::Cursor;
@@ -252,7 +253,7 @@ impl<'e> Occurrences<'e> {
         let mut cursors: Vec<Cursor> =
             kept.addresses().filter_map(|address| pieces.cursor_at(address)).collect();
         if !cursors.is_sorted_by_key(|&cursor| pieces.order(cursor)) {
-            cursors.sort_unstable_by_key(|&cursor| pieces.order(cursor));
+            order::sort_by_key(&mut cursors, |&cursor| pieces.order(cursor));
         }
         cursors.dedup();
         Some(cursors)

@@ -205,14 +205,14 @@ impl<'e> Entries<'e> {
     /// All definitions, the longest first.
     pub(super) fn by_length(&mut self, files: &[FileOutline], after: Option<&Position>) {
         let mut all = self.all(files);
-        all.sort_by_key(|one| std::cmp::Reverse(one.length));
+        text::order::sort_by_key(&mut all, |one| std::cmp::Reverse(one.length));
         self.list(&all, files, after, true);
     }
 
     /// All definitions by their names.
     pub(super) fn by_name(&mut self, files: &[FileOutline], after: Option<&Position>) {
         let mut all = self.all(files);
-        all.sort_by(|one, other| one.name.cmp(&other.name));
+        text::order::sort_by(&mut all, |one, other| one.name.cmp(&other.name));
         self.list(&all, files, after, false);
     }
 

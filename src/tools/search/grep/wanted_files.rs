@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use ignore::types::{Types, TypesBuilder};
+use text::order;
 
 use crate::tools::arguments::{Argument, Value, is_empty_list};
 use crate::tools::glob_list::split;
@@ -248,7 +249,7 @@ fn unknown_type(names: &[String]) -> Error {
         definitions.iter().filter(|one| names_extension(one)).map(ignore::types::FileTypeDef::name).collect();
     let meant = OTHER_NAMES.iter().find(|(other, _)| *other == extension).map_or(extension, |(_, name)| name);
     let mut near: Vec<&str> = known.clone();
-    near.sort_by_cached_key(|name| {
+    order::sort_by_key(&mut near, |name| {
         let has_extension = of_extension.contains(name);
         (*name != meant, !has_extension, strsim::damerau_levenshtein(&lower, name), name.len())
     });

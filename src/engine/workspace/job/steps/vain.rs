@@ -48,7 +48,7 @@ impl Steps {
         };
         let mut folders: Vec<(usize, Place)> = self.all.iter().enumerate().filter_map(is_for_vain).collect();
         // What is inside comes first.
-        folders.sort_by_key(|(_, at)| Reverse(at.1.components().count()));
+        text::order::sort_by_key(&mut folders, |(_, at)| Reverse(at.1.components().count()));
         folders.retain(|(_, at)| {
             let is_alone = named.get(at) == Some(&1);
             above(at).into_iter().filter(|_| is_alone).for_each(|place| {
