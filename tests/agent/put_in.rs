@@ -104,7 +104,10 @@ fn utf_16_without_mark_blanks_and_breaks_is_no_plain_text() {
             for times in [1, 300] {
                 let mut bytes = Vec::new();
                 wide.encode(&text.repeat(times), &mut bytes).expect("all characters");
-                let told = refusals(&bytes, calls("nowhere", "x", None));
+                let mut calls = calls("nowhere", "x", None);
+                // It puts text in as the file is likely encoded, and says so.
+                calls.retain(|(_, tool, _)| *tool != "replace");
+                let told = refusals(&bytes, calls);
                 assert!(told.iter().filter(|text| text.contains(label)).count() >= 4, "{told:#?}");
                 let folder = Folder::new();
                 put(&folder, "f", &bytes);
