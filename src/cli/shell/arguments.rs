@@ -106,6 +106,7 @@ impl Command {
     }
 
     /// Whether it may change something.
+    #[cfg(unix)]
     pub(super) fn writes(&self) -> bool {
         matches!(self, Command::Edit(_) | Command::Replace(_) | Command::Undo(_))
     }

@@ -83,11 +83,13 @@ fn parse(words: Vec<OsString>) -> Result<Shell, Stop> {
 }
 
 /// Carries a command out, by a server of its folder if there is one. Returns the exit code.
-fn answer(shell: Shell, words: Vec<OsString>, mut streams: Streams) -> Result<u8, Stop> {
+fn answer(shell: Shell, words: Vec<OsString>, streams: Streams) -> Result<u8, Stop> {
     let Shell { command, common } = shell;
     let input = command.input().map(call::read_input).transpose()?;
     let config = common.config()?;
     let client = client();
+    #[cfg(unix)]
+    let mut streams = streams;
     #[cfg(unix)]
     let heard = match ask::answer(&command, &config, (words, &input, &client), &mut streams)? {
         ask::Answered::With(code) => return Ok(code),
