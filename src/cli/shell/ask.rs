@@ -26,7 +26,7 @@ const SPARE: Duration = Duration::from_secs(5);
 const LATEST: usize = 100;
 
 /// How long a server may take to say who it is.
-const HELLO: Duration = Duration::from_millis(200);
+const HELLO: Duration = Duration::from_secs(1);
 
 /// The longest hello, in bytes.
 const MAX_HELLO: u64 = 64 << 10;
