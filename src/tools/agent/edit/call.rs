@@ -8,7 +8,7 @@ use crate::tools::agent::failed::FailedEdits;
 use crate::tools::agent::one_edit::Kind;
 use crate::tools::agent::planned::Planned;
 use crate::tools::agent::refused::{Reason, refused};
-use crate::tools::agent::texts::TextJob;
+use crate::tools::agent::texts::{Broken, TextJob};
 use crate::tools::agent::unread::Slot;
 use crate::tools::handles::Handles;
 use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, Reply};
@@ -70,8 +70,9 @@ impl Call for Edit {
                 Some(claimed.ok_or_else(|| unknown_retry(name))?)
             }
         };
+        let broken = Broken::default();
         let mut operations: Vec<Operation> =
-            self.planned().map(|(_, edit)| self.operation(edit, workspace, control)).collect();
+            self.planned().map(|(_, edit)| self.operation(edit, workspace, control, &broken)).collect();
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
         let note = JobNote { author: &self.author, tool: TOOL.name, message: &self.message, undoes: None };
         let unread: Vec<(usize, Reason)> = self.unread().collect();
@@ -83,7 +84,9 @@ impl Call for Edit {
                 if let Some(claimed) = claimed.filter(|_| !self.dry_run) {
                     claimed.use_up();
                 }
-                return Ok(done(job, self.edits.len(), self.dry_run, self.limit));
+                let mut reply = done(job, self.edits.len(), self.dry_run, self.limit);
+                reply.text.push_str(&broken.told());
+                return Ok(reply);
             }
             Ok(_) => Vec::new(),
             Err(JobError::Failed(error)) => return Err(error),
@@ -172,6 +175,7 @@ impl Edit {
         edit: &'o Planned,
         workspace: &'o Workspace,
         control: &'o Control,
+        broken: &'o Broken,
     ) -> Operation<'o> {
         match &*edit.kind {
             Kind::Move(to) => Operation::Move { path: edit.meant(workspace), to: to.clone() },
@@ -180,10 +184,15 @@ impl Edit {
                 let only = if *recursive { Deletion::Recursive } else { Deletion::Entry };
                 Operation::Delete { path: edit.meant(workspace), only }
             }
-            kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch { .. } | Kind::Content { .. }) => {
+            kind @ (Kind::Text(_)
+            | Kind::Lines(_)
+            | Kind::Symbol { .. }
+            | Kind::Patch { .. }
+            | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());
                 let path = &edit.path;
-                let job = TextJob { kind, name: path.sent(), encoding, first_line, workspace, control };
+                let job =
+                    TextJob { kind, name: path.sent(), encoding, first_line, workspace, control, broken };
                 let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
                 Operation::Write { path: edit.meant(workspace), options: write_options(kind, encoding), plan }
             }
