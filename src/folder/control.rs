@@ -173,8 +173,11 @@ impl Control {
     }
 
     /// Records that `done` of `total` is done, where `total` is known. Cheap enough for every file.
+    /// Nothing is recorded once the operation has broken off: it is repeated, and what it passes until its end is not done.
     pub fn progress(&self, done: u64, total: Option<u64>) {
-        self.progress.set(done, total);
+        if self.broke_off().is_none() {
+            self.progress.set(done, total);
+        }
     }
 
     /// Records that `done` of `total` bytes of a file are done, unless the operation counts something else.
@@ -330,6 +333,18 @@ mod tests {
         assert!(matches!(control.begin_commit(), Err(Error::TimedOut)));
         let answered = Control::new(Duration::from_secs(60));
         assert!(answered.begin_commit().is_ok() && answered.answer() && !answered.give_up());
+    }
+
+    #[test]
+    fn what_an_operation_passes_after_it_broke_off_is_no_progress() {
+        let control = Control::new(Duration::from_secs(60)).without_waiting();
+        control.progress(2, Some(4));
+        assert!(!control.may_wait_for_lease());
+        control.progress(3, Some(4));
+        assert_eq!(control.progressed().done, 2);
+        control.allow_waiting();
+        control.progress(3, Some(4));
+        assert_eq!(control.progressed().done, 3);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct Stdio {
     process: Process,
     stdin: Mutex<Option<ChildStdin>>,
     lines: Mutex<Receiver<Vec<u8>>>,
-    /// Messages that `request` met while it waited for its own answer.
+    /// Messages that `answer_to` met while it waited for another one.
     early: Mutex<VecDeque<Value>>,
     next_id: AtomicU64,
     wire: Mutex<Wire>,
@@ -132,17 +132,21 @@ impl Stdio {
         self.answer_to(&json!(id))
     }
 
-    /// The response with this id; messages that come before it are kept for `recv`.
+    /// The response with this id; messages that come before it are kept.
     pub(crate) fn answer_to(&self, id: &Value) -> Value {
-        let mut early = Vec::new();
-        let answer = loop {
-            let message = self.recv();
-            if message["id"] == *id {
-                break message;
+        // Of several threads, one reads, and the others find here what it met.
+        let mut early = self.early.lock().expect("no panic");
+        let met = early.iter().position(|message| message["id"] == *id).and_then(|at| early.remove(at));
+        let answer = met.unwrap_or_else(|| {
+            loop {
+                let message = self.parse(&self.next_line());
+                if message["id"] == *id {
+                    break message;
+                }
+                early.push_back(message);
             }
-            early.push(message);
-        };
-        self.early.lock().expect("no panic").extend(early);
+        });
+        drop(early);
         assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
         assert!(answer.get("result").is_some() != answer.get("error").is_some(), "{answer}");
         answer
