@@ -19,12 +19,14 @@ use self::flusher::Flusher;
 use self::folder_log::{FolderLog, LARGEST_NUMBER, name_of};
 use self::looks::Looks;
 pub use self::open_change::OpenChange;
+pub use self::unrecorded::Unrecorded;
 
 mod flusher;
 mod folder_log;
 mod looks;
 mod open_change;
 mod undone;
+mod unrecorded;
 
 /// Files of so many bytes are read also where the journal may not be as large.
 const LEAST_READ: u64 = 256 << 20;
@@ -50,6 +52,9 @@ pub struct ChangeLog {
     open: OnceLock<PrivateFolder>,
     looks: Looks,
     flusher: Flusher,
+    /// The last number that this server gave.
+    last: Mutex<ChangeNumber>,
+    unrecorded: Mutex<Vec<Unrecorded>>,
     /// When the server started, in milliseconds since 1970.
     started_ms: u64,
 }
@@ -66,6 +71,8 @@ impl ChangeLog {
             open: OnceLock::new(),
             looks: Looks::default(),
             flusher: Flusher::default(),
+            last: Mutex::default(),
+            unrecorded: Mutex::default(),
             started_ms: now.as_millis() as u64,
         }
     }

@@ -27,6 +27,7 @@ mod slips; // encodings, shapes, names of arguments and patches that models get 
 mod undo;
 mod undo_parts; // changes that are taken back
 mod unremoved; // faults when a job is done, or is repaired
+mod unwritten; // a journal that cannot be written
 
 use serde_json::{Value, json};
 

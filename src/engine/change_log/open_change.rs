@@ -15,7 +15,7 @@ use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
 
 use super::folder_log::{FolderLog, name_of};
-use super::{ChangeLog, ChangeNumber, OPEN, rewrite, set_aside, warn};
+use super::{ChangeLog, ChangeNumber, OPEN, held, rewrite, set_aside, warn};
 
 /// How the name ends from the moment when all names are changed.
 const MARK: &str = "-all";
@@ -236,6 +236,8 @@ impl OpenChange<'_> {
         loop {
             let number = self.log.next_number(known)?;
             if open.rename_to_free(&self.name, done, &name_of(number))? {
+                let mut last = held(&self.log.last);
+                *last = number.max(*last);
                 return Ok(number);
             }
             known = self.log.numbers()?.last().copied().unwrap_or(number);

@@ -44,7 +44,9 @@ impl Workspace {
         });
         let options = JobOptions { dry_run: false, note };
         let done = self.run_job_if(operations, options, control, describe, allow).map_err(JobError::first)?;
-        if let (Some(Recorded::NotUndoable(why)), Some(caller)) = (&done.recorded, caller) {
+        if let (Some(Recorded::NotUndoable(why) | Recorded::Unwritten(why)), Some(caller)) =
+            (&done.recorded, caller)
+        {
             // The answers of these tools say nothing of a journal.
             tracing::warn!("--journal: a change by {} cannot be taken back: {why}", caller.tool);
         }

@@ -23,6 +23,7 @@ mod conflict;
 mod history;
 mod inverse;
 mod told;
+mod unrecorded;
 
 /// A piece that is to be taken back, or done again.
 #[derive(Debug, Clone, Copy)]

@@ -109,6 +109,9 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, not
         None => {}
         Some(Recorded::Change(number)) => _ = write!(text, " (change c{number})"),
         Some(Recorded::NotUndoable(why)) => _ = write!(text, "\n[It cannot be undone: {why}]"),
+        Some(Recorded::Unwritten(why)) => {
+            _ = write!(text, "\n[It cannot be undone: the journal could not be written: {why}]");
+        }
     }
     let places: usize = told.iter().map(|told| told.places).sum();
     let few_lines = |told: &Told| told.lines.as_ref().map_or(0, Vec::len);

@@ -185,6 +185,7 @@ impl Call for Changes {
                 format!("{} in {}", several(changes as u64, "change"), several(files as u64, "file"))
             }
         };
+        self.push_unrecorded(&mut text, workspace);
         let before = changes.len().saturating_sub(MOST_CHANGES);
         if before > 0 {
             let _ = write!(text, "\n[{before} earlier ones are not shown: give since, or path]");
@@ -222,6 +223,20 @@ impl Changes {
             files.iter().flat_map(|file| file.changes.iter().copied()).collect();
         changes.retain(|(number, _)| asked.contains(number) && told.contains(number));
         Ok((changes, files))
+    }
+
+    /// The line for changes of the session that the journal lacks.
+    fn push_unrecorded(&self, text: &mut String, workspace: &Workspace) {
+        let behind = if let Some(Since::Change(number)) = self.since { number } else { 0 };
+        let mut lost = workspace.unrecorded(&self.author.session, self.path.as_ref());
+        lost.retain(|lost| lost.behind >= behind && self.only.is_none());
+        let Some(last) = lost.last() else { return };
+        let (number, paths) = (several(lost.len() as u64, "change"), workspace.unrecorded_paths(last));
+        // A write to a String cannot fail.
+        let _ = write!(
+            text,
+            "\n[{number} of yours not in the journal, which could not be written; the last one is of {paths}]"
+        );
     }
 
     /// Whether a change is one of the time that is asked for.

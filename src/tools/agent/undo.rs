@@ -9,7 +9,7 @@ use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{JobChange, JobDone, JobError, JobNote, JobOptions, Workspace};
+use engine::{JobChange, JobDone, JobError, JobNote, JobOptions, Unrecorded, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 
@@ -71,12 +71,12 @@ impl Call for Undo {
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
         let mut number = match self.change {
             Some(ChangeId(number)) => number,
-            None => self.last(workspace, u64::MAX)?,
+            None => self.last(workspace, control)?,
         };
         let mut done = self.undo(number, workspace, control);
         let mut left = if self.change.is_some() { 0 } else { MOST_PASSED_OVER };
         while left > 0 && self.is_nothing(&done) {
-            let Ok(earlier) = self.last(workspace, number) else { break };
+            let Some(earlier) = self.before(number, workspace, control)? else { break };
             (number, done, left) = (earlier, self.undo(earlier, workspace, control), left - 1);
         }
         if self.change.is_none() && done.is_err() && self.is_nothing(&done) {
@@ -152,15 +152,20 @@ impl Undo {
         if self.change.is_some() {
             return None;
         }
+        Some(self.way_back(number, workspace, control))
+    }
+
+    /// Which change of the session before `number` can be taken back, or that none can.
+    fn way_back(&self, number: u64, workspace: &Workspace, control: &Control) -> String {
         let there = if self.path.is_some() { " there" } else { "" };
         let Some(earlier) = self.earlier(number, workspace, control) else {
-            return Some(format!("; no earlier change of this session can be undone{there}"));
+            return format!("; no earlier change of this session can be undone{there}");
         };
         let mut arguments = json!({ "change": format!("c{earlier}") });
         if let Some(path) = &self.path {
             arguments["path"] = path.sent().into();
         }
-        Some(format!(", or take back c{earlier}, which came before: undo {arguments}"))
+        format!(", or take back c{earlier}, which came before: undo {arguments}")
     }
 
     /// The paths of a change that is refused as a whole at which it can be taken back.
@@ -188,7 +193,7 @@ impl Undo {
     /// The last change of the session before the change `number` that can be taken back.
     fn earlier(&self, mut number: u64, workspace: &Workspace, control: &Control) -> Option<u64> {
         for _ in 0..MOST_PASSED_OVER {
-            number = self.last(workspace, number).ok()?;
+            number = workspace.change_log()?.last_of(&self.author.session, number).ok()??;
             if self.is_possible(number, self.path.as_ref(), workspace, control) {
                 return Some(number);
             }
@@ -205,27 +210,43 @@ impl Undo {
         }
     }
 
-    /// The last change of the session before the change `end`.
-    fn last(&self, workspace: &Workspace, end: u64) -> Result<u64> {
-        let refuse = |problem: &str| Error::InvalidArguments { at: "change".into(), problem: problem.into() };
-        let log = workspace.change_log();
-        let log = log.ok_or_else(|| {
-            refuse(
-                "there is no journal (--journal=off): nothing can be undone; take the change back by an edit",
-            )
-        })?;
-        let last = log.last_of(&self.author.session, end).map_err(|source| Error::WriteFailed { source })?;
-        last.ok_or_else(|| {
-            let known = log.numbers().ok().and_then(|numbers| numbers.last().copied());
-            let way_on = match known {
+    /// The last change of the session.
+    fn last(&self, workspace: &Workspace, control: &Control) -> Result<u64> {
+        self.before(u64::MAX, workspace, control)?.ok_or_else(|| {
+            let numbers = workspace.change_log().and_then(|log| log.numbers().ok());
+            let way_on = match numbers.and_then(|numbers| numbers.last().copied()) {
                 Some(known) => {
                     format!("name one by its id, such as c{known}, the last one (see `changes` with since)")
                 }
                 None => "the journal is empty: nothing can be undone".into(),
             };
-            refuse(&format!("this session has made no change that is not undone; {way_on}"))
+            refuse(format!("this session has made no change that is not undone; {way_on}"))
         })
     }
+
+    /// The last change of the session before the change `end`. An error if the journal lacks one behind it.
+    fn before(&self, end: u64, workspace: &Workspace, control: &Control) -> Result<Option<u64>> {
+        let no_journal =
+            "there is no journal (--journal=off): nothing can be undone; take the change back by an edit";
+        let log = workspace.change_log().ok_or_else(|| refuse(no_journal.into()))?;
+        let last = log.last_of(&self.author.session, end);
+        let lost = workspace.unrecorded(&self.author.session, self.path.as_ref());
+        let is_last =
+            |lost: &&Unrecorded| lost.behind < end && !matches!(last, Ok(Some(last)) if last > lost.behind);
+        if let Some(lost) = lost.iter().rev().find(is_last) {
+            let (paths, why) = (workspace.unrecorded_paths(lost), &lost.why);
+            let way_back = self.way_back(lost.behind + 1, workspace, control);
+            return Err(refuse(format!(
+                "the last change of this session, of {paths}, is not in the journal, which could not be written ({why}): it cannot be \
+                    undone; take it back by an edit{way_back}"
+            )));
+        }
+        last.map_err(|source| Error::WriteFailed { source })
+    }
+}
+
+fn refuse(problem: String) -> Error {
+    Error::InvalidArguments { at: "change".into(), problem }
 }
 
 /// All that was refused in one error: a line for each file.

@@ -16,7 +16,7 @@ use super::seen::SeenEntries;
 use super::stage::{Replacement, Staged};
 use super::steps::Step;
 use super::take_back::{Done, EntryId, Hidden, NewFile, OldFile, take_back};
-use super::{CarriedOut, JobNote, Unremoved};
+use super::{CarriedOut, JobNote, Recorded, Unremoved};
 use crate::workspace::write::Stopped;
 use crate::workspace::{Place, Workspace};
 use folder::fs::atomic::{Durability, ReplaceError, Replaces, flush_directory, open_to_flush};
@@ -103,7 +103,16 @@ impl Workspace {
         });
         // The look comes last, so that little time is left to write to what goes.
         match ran.and_then(|()| commit.secure()).and_then(|()| commit.check_hidden()) {
-            Ok(()) => commit.finish(recording, control),
+            Ok(()) => {
+                let done = commit.finish(recording, control);
+                if let (Ok(CarriedOut { recorded: Some(Recorded::Unwritten(why)), .. }), Some(note)) =
+                    (&done, note)
+                    && let Some(log) = &self.change_log
+                {
+                    log.remember(&note.author.session, why, draft.named());
+                }
+                done
+            }
             Err(reason) => {
                 let is_overtaken = commit.is_overtaken;
                 let (left, flushed) = commit.undo(recording.is_some());

@@ -171,7 +171,6 @@ impl<'o> Draft<'o> {
 
     /// The places of files whose content changes and of all that steps change.
     pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
-        let changed = self.on_disk.iter().filter(|(_, file)| !self.files[**file].plan.changes_nothing());
         let of_steps = self.steps.iter().map(|step| match step {
             Step::Folder { at, .. }
             | Step::New { at, .. }
@@ -179,7 +178,22 @@ impl<'o> Draft<'o> {
             | Step::Deleted { at, .. } => at,
             Step::Moved { to, .. } => to,
         });
-        changed.map(|(at, _)| at).chain(of_steps)
+        self.changed_places().chain(of_steps)
+    }
+
+    /// The same without new folders, and with the places from where something is moved.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Place> {
+        let of_steps = self.steps.iter().flat_map(|step| match step {
+            Step::Folder { .. } => [None, None],
+            Step::New { at, .. } | Step::Link { at, .. } | Step::Deleted { at, .. } => [Some(at), None],
+            Step::Moved { from, to, .. } => [Some(to), Some(from)],
+        });
+        self.changed_places().chain(of_steps.flatten())
+    }
+
+    fn changed_places(&self) -> impl Iterator<Item = &Place> {
+        let changed = self.on_disk.iter().filter(|(_, file)| !self.files[**file].plan.changes_nothing());
+        changed.map(|(at, _)| at)
     }
 
     /// Whether it is the change of one file, which one rename does.

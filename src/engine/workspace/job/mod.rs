@@ -184,6 +184,8 @@ pub enum Recorded {
     Change(ChangeNumber),
     /// It cannot: why.
     NotUndoable(String),
+    /// It is not in the journal, which could not be written: why.
+    Unwritten(String),
 }
 
 /// Plans a change of the text with this index and these bytes, which are empty for a new file. `None` if the bytes do not match the index.

@@ -100,7 +100,7 @@ impl<'l> Recording<'l> {
         let recorded = match done {
             Ok(number) if self.not_undoable.is_empty() => Recorded::Change(number),
             Ok(_) => Recorded::NotUndoable(self.not_undoable),
-            Err(error) => Recorded::NotUndoable(format!("the journal could not be written: {error}")),
+            Err(error) => Recorded::Unwritten(error.to_string()),
         };
         (recorded, result)
     }

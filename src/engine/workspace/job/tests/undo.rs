@@ -369,7 +369,7 @@ proptest! {
         for ops in &jobs {
             match change(&workspace, ops).map(|done| done.recorded) {
                 Ok(Some(Recorded::Change(number))) => numbers.push(number),
-                Ok(Some(Recorded::NotUndoable(why))) => {
+                Ok(Some(Recorded::NotUndoable(why) | Recorded::Unwritten(why))) => {
                     prop_assert!(why.contains("made or moved itself"), "{}", why);
                     not_undoable.insert(numbers.len(), why);
                     numbers.push(0);
