@@ -283,7 +283,7 @@ fn many_edits_that_do_not_fit_are_explained_as_far_as_there_are_tokens() {
     for part in [
         "none of the 400 edits fits",
         "Edit 1 of 400",
-        "(1-400)]",
+        "(1-400), or",
         "more do not fit; they are explained when these fit]",
     ] {
         assert!(answer.text.contains(part), "{part}: {}", answer.text);

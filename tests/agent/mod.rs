@@ -21,6 +21,7 @@ mod replace; // what a pattern matches, in all files
 mod replace_encodings; // the same in files of unsure encoding
 mod replace_model; // the same against crate regex
 mod retry; // only the edits that did not fit are sent again
+mod retry_patch; // the same of a patch
 #[cfg(feature = "toolkit")]
 mod since_head; // what differs from the last commit of a repository
 mod slips; // encodings, shapes, names of arguments and patches that models get wrong

@@ -8,7 +8,7 @@ use crate::trees::{Posted, put};
 
 /// The error of a call that changes nothing.
 #[track_caller]
-fn refused(server: &dyn Mcp, folder: &Folder, arguments: Value) -> String {
+pub(super) fn refused(server: &dyn Mcp, folder: &Folder, arguments: Value) -> String {
     let before = folder.snapshot();
     let answer = server.tool("edit", arguments);
     assert!(answer.is_error, "{}", answer.text);
@@ -56,7 +56,7 @@ fn only_the_corrected_edits_are_sent_and_the_whole_is_carried_out_on_every_inter
             "{text}"
         );
         assert!(
-            text.ends_with("[Send only the corrected edits: \"retry\": \"r1\", each with its \"n\" (1, 3)]"),
+            text.ends_with("[Send only the corrected edits: \"retry\": \"r1\", each with its \"n\" (1, 3), or with \"skip\": true to leave it out]"),
             "{text}"
         );
         let corrected =
@@ -152,7 +152,8 @@ fn of_a_patch_only_the_corrected_files_are_sent() {
     };
     let patch = of("a", "one", "tow") + &of("b", "x", "z");
     let text = refused(&server, &folder, json!({ "patch": patch }));
-    assert!(text.ends_with("[Send only the corrected files: \"retry\": \"r1\" with patch]"), "{text}");
+    let tip = "[Send only the corrected hunks, each under the right path: \"retry\": \"r1\" with patch; {\"n\": 1, \"skip\": true} in edits leaves out";
+    assert!(text.contains(tip), "{text}");
     server.ok("edit", json!({ "retry": "r1", "patch": of("a", "one", "two") }));
     assert_eq!((folder.text("a"), folder.text("b")), ("one\nnew\n".into(), "x\nnew\n".into()));
 }
@@ -174,7 +175,7 @@ fn an_edit_that_cannot_be_read_is_explained_with_the_others_and_corrected_alone(
     for part in ["Edit 1 of 5: ", "Edit 2 of 5 failed: ", "edits[2].lines: ", "Edit 4 of 5 failed: "] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(text.ends_with("\"retry\": \"r1\", each with its \"n\" (1, 2, 3, 4)]"), "{text}");
+    assert!(text.contains("\"retry\": \"r1\", each with its \"n\" (1, 2, 3, 4), or"), "{text}");
     let some = json!({ "retry": "r1", "edits": [{ "n": 2, "old": "z" }, { "n": 3, "lines": "1" }] });
     let text = refused(&server, &folder, some);
     assert!(text.contains("edits, n 1: "), "what is left is named: {text}");
@@ -191,4 +192,50 @@ fn a_single_edit_that_cannot_be_read_is_refused_as_it_is() {
     let server = serve(&folder, &[]);
     let text = refused(&server, &folder, json!({ "edits": [{ "path": "a", "lines": "x", "new": "y" }] }));
     assert!(text.contains("edits[0].lines: ") && !text.contains("retry"), "{text}");
+}
+
+#[test]
+fn an_edit_can_be_left_out_and_those_behind_it_keep_their_path() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    refused(&server, &folder, failing());
+    let all = json!({ "retry": "r1", "edits": [{ "n": 1, "skip": true }, { "n": 3, "skip": true }] });
+    let text = without_id(&server.ok("edit", all));
+    assert_eq!(text, "Changed 1 place in 1 file\nb:1: y");
+    let edits = json!([
+        { "path": "a", "move_to": "b" },
+        { "old": "two", "new": "2" },
+        { "path": "../x", "old": "two", "new": "2" },
+    ]);
+    refused(&server, &folder, json!({ "edits": edits }));
+    let some = json!([{ "n": 1, "skip": true }, { "n": 3, "skip": true }]);
+    server.ok("edit", json!({ "retry": "r2", "edits": some }));
+    assert_eq!(folder.text("a"), "one\n2\n");
+    let none = json!({ "path": "a", "old": "one", "new": "1", "skip": true });
+    let text = refused(&server, &folder, none);
+    assert!(text.contains("edits[0].skip: it leaves out an edit of a call that failed"), "{text}");
+    refused(
+        &server,
+        &folder,
+        json!({ "edits": [{ "path": "a", "old": "x", "new": "" }, { "old": "y", "new": "" }] }),
+    );
+    let both = json!({ "retry": "r3", "edits": [{ "skip": true }, { "skip": true }] });
+    assert!(refused(&server, &folder, both).contains("all of them are left out"));
+}
+
+#[test]
+fn with_retry_an_encoding_is_for_what_failed_and_takes_the_place_of_the_one_before() {
+    let folder = Folder::new();
+    put(&folder, "u", "gr\u{fc}n\n");
+    std::fs::write(folder.path().join("w"), b"gr\xfcn, sch\xf6n, stra\xdfe\n").expect("a file");
+    let server = serve(&folder, &[]);
+    let edits = json!([{ "path": "u", "old": "gr\u{fc}n", "new": "\u{e4}" }, { "path": "w", "old": "sch\u{f6}n", "new": "\u{e4}" }]);
+    let text = refused(&server, &folder, json!({ "edits": edits }));
+    assert!(text.contains("1 of 2 edits does not fit"), "{text}");
+    let text = refused(&server, &folder, json!({ "retry": "r1", "encoding": "utf-16" }));
+    assert!(text.contains("1 of 2 edits does not fit"), "{text}");
+    server.ok("edit", json!({ "retry": "r2", "encoding": "windows-1252" }));
+    assert_eq!(folder.text("u"), "\u{e4}\n");
+    assert_eq!(std::fs::read(folder.path().join("w")).expect("a file"), b"gr\xfcn, \xe4, stra\xdfe\n");
 }

@@ -126,11 +126,12 @@ impl EditArguments {
         let mut edits = match slots {
             Some(slots) => slots,
             None => {
-                let edits = in_order((edits, patch), failed.as_deref(), encoding.is_some(), options)?;
+                let edits = in_order((edits, patch), failed.as_deref(), encoding, options)?;
                 edits.into_iter().map(Slot::Edit).collect()
             }
         };
-        for slot in &mut edits {
+        // With retry, it is for what failed.
+        for slot in edits.iter_mut().filter(|_| failed.is_none()) {
             if let Slot::Edit(edit) = slot {
                 edit.encoding = edit.encoding.or(encoding);
             }
@@ -151,11 +152,11 @@ impl EditArguments {
     }
 }
 
-/// The edits of a call, and those of the call that failed which it goes on with. `has_encoding`: what is corrected may be that alone.
+/// The edits of a call, and those of the call that failed which it goes on with. What is corrected may be the encoding alone.
 fn in_order(
     given: (Option<Edits>, Option<Text>),
     failed: Option<&FailedEdits>,
-    has_encoding: bool,
+    encoding: Option<EncodingChoice>,
     options: ParseOptions,
 ) -> Result<Vec<Planned>> {
     let refuse =
@@ -164,7 +165,7 @@ fn in_order(
     match (given, failed) {
         ((Some(_), Some(_)), _) => refuse("patch", "it is beside edits; give one of them"),
         ((None, None), None) => refuse("edits", "it is missing; expected edits, or a patch"),
-        ((None, None), Some(failed)) if has_encoding => failed.corrected(Vec::new(), options),
+        ((None, None), Some(failed)) if encoding.is_some() => failed.corrected(Vec::new(), encoding, options),
         ((None, None), Some(_)) => {
             refuse("edits", "it is missing; expected the corrected edits, each with its n")
         }
@@ -172,9 +173,12 @@ fn in_order(
             let mut last = None;
             given.into_iter().enumerate().map(|(at, edit)| Planned::of(edit, at, &mut last)).collect()
         }
-        ((Some(Edits(given)), None), Some(failed)) => failed.corrected(given, options),
+        ((Some(Edits(given)), None), Some(failed)) => failed.corrected(given, encoding, options),
         ((None, Some(patch)), None) => Ok(planned(patch)?.into_iter().map(Planned::from).collect()),
-        ((None, Some(patch)), Some(failed)) => failed.patched(planned(patch)?),
+        ((None, Some(patch)), Some(failed)) => {
+            let patch: Vec<Planned> = planned(patch)?.into_iter().map(Planned::from).collect();
+            failed.patched(&patch, encoding)
+        }
     }
 }
 

@@ -1,14 +1,19 @@
 //! The edits of a call that failed, of which a later one corrects some (contract 19, `retry`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::one_edit::OneEdit;
-use super::patched::PatchEdit;
+use self::hunks::FailedHunk;
+use super::one_edit::{Kind, OneEdit};
 use super::planned::Planned;
 use super::unread::Slot;
 use crate::tools::ParseOptions;
 use crate::tools::arguments::Count;
-use folder::{Error, FilePath, Result};
+use folder::{Error, Result};
+use text::encoding::EncodingChoice;
+
+pub(super) mod hunks;
+mod patch;
 
 /// The edits of a call that failed.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub(super) struct FailedEdits {
     pub(super) edits: Vec<Slot>,
     /// The numbers of those that do not fit, from 0.
     pub(super) failed: Vec<usize>,
+    /// The hunks of patches that had no place.
+    pub(super) hunks: Vec<FailedHunk>,
     pub(super) is_patch: bool,
     pub(super) message: String,
 }
@@ -26,8 +33,14 @@ impl FailedEdits {
         self.message.len() + self.edits.iter().map(Slot::bytes).sum::<usize>()
     }
 
-    /// All of its edits, with the corrected ones in their places.
-    pub(super) fn corrected(&self, given: Vec<OneEdit>, options: ParseOptions) -> Result<Vec<Planned>> {
+    /// All of its edits, with the corrected ones in their places, and without those that are left out. What failed gets `encoding`, if
+    /// one is given.
+    pub(super) fn corrected(
+        &self,
+        given: Vec<OneEdit>,
+        encoding: Option<EncodingChoice>,
+        options: ParseOptions,
+    ) -> Result<Vec<Planned>> {
         let mut by_number = HashMap::new();
         let is_in_order = given.len() == self.failed.len();
         for (at, mut edit) in given.into_iter().enumerate() {
@@ -46,44 +59,80 @@ impl FailedEdits {
         }
         let (mut edits, mut last) = (Vec::with_capacity(self.edits.len()), None);
         for (number, slot) in self.edits.iter().enumerate() {
-            let given = by_number.remove(&number);
+            let (given, at) = by_number.remove(&number).unzip();
+            let (start, own) = (edits.len(), given.as_ref().and_then(|given| given.encoding));
+            let is_left_out = given.as_ref().is_some_and(|given: &OneEdit| given.skip);
             let edit = match (slot, given) {
-                (Slot::Edit(edit), None) => edit.behind(last.take()),
-                (Slot::Edit(edit), Some((given, at))) => {
-                    edit.corrected(given, &format!("edits[{at}]"))?.behind(last.take())
+                (Slot::Edit(edit), _) if is_left_out => {
+                    let edit = edit.behind(last.take());
+                    last = Some(edit.path.clone());
+                    self.without_failed_hunks(number, &edit)
+                }
+                (Slot::Unread(_), _) if is_left_out => None,
+                (Slot::Edit(edit), None) => Some(edit.behind(last.take())),
+                (Slot::Edit(edit), Some(given)) => {
+                    let at = format!("edits[{}]", at.unwrap_or(number));
+                    let corrected = edit.corrected(given, &at)?.behind(last.take());
+                    edits.extend(self.other_hunks(number, edit, &corrected, &at)?);
+                    Some(corrected)
                 }
                 (Slot::Unread(unread), given) => {
-                    unread.corrected(given.map(|(given, _)| given), (number, &mut last), options)?
+                    Some(unread.corrected(given, (number, &mut last), options)?)
                 }
             };
-            last = edit.path_behind();
-            edits.push(edit);
+            if let Some(edit) = &edit
+                && !is_left_out
+            {
+                last = edit.path_behind();
+            }
+            edits.extend(edit);
+            if own.is_none() && self.failed.contains(&number) {
+                edits[start..].iter_mut().for_each(|edit| edit.encoding = encoding.or(edit.encoding));
+            }
         }
-        Ok(edits)
+        match edits.is_empty() {
+            true => Err(refused("edits", "all of them are left out: there is nothing to change".into())),
+            false => Ok(edits),
+        }
     }
 
-    /// All of its edits, with those of a patch in the places of its edits of the same files.
-    pub(super) fn patched(&self, patch: Vec<PatchEdit>) -> Result<Vec<Planned>> {
-        let mut edits: Vec<Planned> = self.edits.iter().filter_map(Slot::edit).cloned().collect();
-        let (mut done, mut behind) = (Vec::<FilePath>::new(), 0);
-        for edit in patch {
-            let path = edit.path.clone();
-            if done.last() != Some(&path) {
-                let is_same = |old: &Planned| old.path == path;
-                let first = edits.iter().position(is_same).filter(|_| !done.contains(&path));
-                behind = first.ok_or_else(|| Error::InvalidArguments {
-                    at: "patch".into(),
-                    problem: format!(
-                        "with retry, it has only corrected files, each once; the failed call has no '{}'; send the other files in a call of their own",
-                        path.sent()
-                    ),
-                })?;
-                edits.retain(|old| old.path != path);
-                done.push(path);
-            }
-            edits.insert(behind, edit.into());
-            behind += 1;
-        }
-        Ok(edits)
+    /// The edit that is left of one that is left out: a patch without its hunks that had no place.
+    fn without_failed_hunks(&self, number: usize, edit: &Planned) -> Option<Planned> {
+        let (hunks, failed) = (patch::hunks_of(edit)?, self.failed_hunks(number));
+        let is_left = |at: usize| !failed.iter().any(|failed| failed.hunk == at);
+        let left = hunks.iter().enumerate().filter(|(at, _)| is_left(*at)).map(|(_, hunk)| hunk.clone());
+        let hunks: Vec<_> = left.filter(|_| !failed.is_empty()).collect();
+        let mut edit = edit.clone();
+        let is_left = !hunks.is_empty();
+        edit.kind = Arc::new(Kind::Patch { hunks, is_whole: false });
+        is_left.then_some(edit)
     }
+
+    /// The hunks of a patch that stay when another edit takes the place of the one that had no place.
+    fn other_hunks(
+        &self,
+        number: usize,
+        edit: &Planned,
+        corrected: &Planned,
+        at: &str,
+    ) -> Result<Option<Planned>> {
+        let of_text = matches!(&*corrected.kind, Kind::Text(_) | Kind::Lines(_));
+        let Some(hunks) = patch::hunks_of(edit).filter(|hunks| of_text && hunks.len() > 1) else {
+            return Ok(None);
+        };
+        match self.failed_hunks(number)[..] {
+            [_] => Ok(self.without_failed_hunks(number, edit)),
+            _ => {
+                let problem = format!(
+                    "it would take the place of {} hunks; give corrected hunks as patch",
+                    hunks.len()
+                );
+                Err(refused(at, problem))
+            }
+        }
+    }
+}
+
+fn refused(at: &str, problem: String) -> Error {
+    Error::InvalidArguments { at: at.into(), problem }
 }

@@ -44,6 +44,7 @@ arguments! {
         encoding: Option<EncodingChoice>,
         /// With retry: its number
         n: Option<Count>,
+        skip: bool = false,
     }
 }
 

@@ -30,6 +30,10 @@ impl Planned {
     /// the next one, or `None` if this is none.
     pub(super) fn of(mut edit: OneEdit, number: usize, last: &mut Option<FilePath>) -> Result<Planned> {
         let at = format!("edits[{number}]");
+        if edit.skip {
+            let problem = "it leaves out an edit of a call that failed: give retry, and the number n of the edit; or do not send the edit".into();
+            return Err(Error::InvalidArguments { at: format!("{at}.skip"), problem });
+        }
         let (own, before) = (edit.path.take(), last.take());
         let is_inherited = own.is_none();
         let path = own.or(before).ok_or_else(|| Error::InvalidArguments {
@@ -84,6 +88,16 @@ impl Planned {
             None => (self.other.clone(), self.path.clone()),
         };
         Ok(Planned { path, is_inherited, other, kind, encoding })
+    }
+
+    /// The same edit at another path.
+    pub(super) fn at(&self, path: FilePath) -> Planned {
+        Planned { path, other: None, ..self.clone() }
+    }
+
+    /// Gets the path of another edit.
+    pub(super) fn take_path_of(&mut self, other: &Planned) {
+        (self.path, self.other) = (other.path.clone(), other.other.clone());
     }
 
     /// Bytes of memory, about.

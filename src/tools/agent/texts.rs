@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::failed::hunks::FailedHunks;
 use super::one_edit::{Kind, NewText};
 use super::patched::unplaced;
 use crate::tools::encoding_failure::likely_name;
@@ -12,7 +13,7 @@ use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
 use text::lines::LineIndex;
 use text::omission::{omission, omission_problem};
-use text::patch;
+use text::patch::{self, Unplaced};
 use text::splice::{EditPlan, Splice};
 use text::text_edit::TextLimits;
 use text::tolerant::{self, TolerantEdits};
@@ -28,6 +29,8 @@ pub(super) struct TextJob<'j> {
     pub(super) first_line: u64,
     pub(super) workspace: &'j Workspace,
     pub(super) control: &'j Control,
+    /// Takes the hunks that have no place.
+    pub(super) failed: FailedHunks<'j>,
 }
 
 impl<'j> TextJob<'j> {
@@ -123,7 +126,12 @@ impl<'j> TextJob<'j> {
                 tolerant::plan(&edits, index, (old, is_stored), self.limits(), self.control)
             }
             Kind::Patch { hunks, is_whole } => {
-                let placed = patch::place(hunks, index, old, self.control).map_err(unplaced)?;
+                let placed = patch::place(hunks, index, old, self.control).map_err(|why| {
+                    if let Unplaced::Problems(problems) = &why {
+                        self.failed.note(problems);
+                    }
+                    unplaced(why)
+                })?;
                 let is_left = |plan: &EditPlan| *is_whole && plan.len_after(old.len()) > index.first_byte();
                 if placed.as_ref().is_some_and(|placed| is_left(&placed.plan)) {
                     let problem = "it deletes the file, but the file has more lines than the patch removes; delete it by an edit \

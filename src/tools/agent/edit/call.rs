@@ -1,10 +1,12 @@
 //! A call of `edit`: carries out its edits, or explains all that do not fit, and keeps them for a call that corrects those.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{TOOL, unknown_retry};
 use crate::tools::agent::changed::{Told, done};
 use crate::tools::agent::failed::FailedEdits;
+use crate::tools::agent::failed::hunks::{FailedHunk, FailedHunks};
 use crate::tools::agent::one_edit::Kind;
 use crate::tools::agent::planned::Planned;
 use crate::tools::agent::refused::{Reason, refused};
@@ -70,8 +72,13 @@ impl Call for Edit {
                 Some(claimed.ok_or_else(|| unknown_retry(name))?)
             }
         };
-        let mut operations: Vec<Operation> =
-            self.planned().map(|(_, edit)| self.operation(edit, workspace, control)).collect();
+        let hunks = RefCell::default();
+        let mut operations: Vec<Operation> = self
+            .planned()
+            .map(|(edit, planned)| {
+                self.operation(planned, FailedHunks { edit, all: &hunks }, workspace, control)
+            })
+            .collect();
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
         let note = JobNote { author: &self.author, tool: TOOL.name, message: &self.message, undoes: None };
         let unread: Vec<(usize, Reason)> = self.unread().collect();
@@ -89,6 +96,7 @@ impl Call for Edit {
             Err(JobError::Failed(error)) => return Err(error),
             Err(JobError::Refused(errors)) => errors,
         };
+        drop(operations);
         let numbers: Vec<usize> = self.planned().map(|(number, _)| number).collect();
         let fitting = |(at, error): (usize, Error)| {
             (numbers[at], Reason::DoesNotFit(self.in_its_words(numbers[at], error)))
@@ -103,7 +111,7 @@ impl Call for Edit {
         };
         let total = (self.edits.len(), self.is_patch);
         let mut reply = refused(errors, total, (self.guide, self.limit), edit)?;
-        reply.text.extend(self.keep(failed));
+        reply.text.extend(self.keep(failed, hunks.into_inner()));
         Ok(reply)
     }
 }
@@ -137,19 +145,22 @@ impl Edit {
     }
 
     /// Keeps the edits for a call that corrects those that do not fit. Returns what is said of that. Of a short call nothing is kept.
-    fn keep(&self, failed: Vec<usize>) -> Option<String> {
-        let numbers = told_numbers(&failed);
+    fn keep(&self, failed: Vec<usize>, hunks: Vec<FailedHunk>) -> Option<String> {
+        let (numbers, first) = (told_numbers(&failed), failed.first()? + 1);
         let (edits, is_patch, message) = (self.edits.clone(), self.is_patch, self.message.clone());
-        let kept = FailedEdits { edits, failed, is_patch, message };
+        let kept = FailedEdits { edits, failed, hunks, is_patch, message };
         let bytes = kept.bytes();
         if self.edits.len() == 1 && bytes < WORTH_KEEPING {
             return None;
         }
         let name = self.handles.keep('r', &self.author.session, bytes, kept)?;
         Some(match self.is_patch {
-            true => format!("\n\n[Send only the corrected files: \"retry\": \"{name}\" with patch]"),
+            true => format!(
+                "\n\n[Send only the corrected hunks, each under the right path: \"retry\": \"{name}\" with patch; \
+                    {{\"n\": {first}, \"skip\": true}} in edits leaves out what does not fit]"
+            ),
             false => format!(
-                "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({numbers})]"
+                "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({numbers}), or with \"skip\": true to leave it out]"
             ),
         })
     }
@@ -170,6 +181,7 @@ impl Edit {
     fn operation<'o>(
         &'o self,
         edit: &'o Planned,
+        failed: FailedHunks<'o>,
         workspace: &'o Workspace,
         control: &'o Control,
     ) -> Operation<'o> {
@@ -183,7 +195,8 @@ impl Edit {
             kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch { .. } | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());
                 let path = &edit.path;
-                let job = TextJob { kind, name: path.sent(), encoding, first_line, workspace, control };
+                let job =
+                    TextJob { kind, name: path.sent(), encoding, first_line, workspace, control, failed };
                 let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
                 Operation::Write { path: edit.meant(workspace), options: write_options(kind, encoding), plan }
             }
