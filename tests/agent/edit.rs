@@ -320,3 +320,48 @@ fn places_in_one_line_are_told_once_and_where_new_stands_is_no_proof() {
         "new stands here already; leave this edit out only if this is the place that you mean:\n1: a = 1\n";
     assert!(text.contains(told), "{text}");
 }
+
+#[test]
+fn an_edit_of_what_was_moved_or_deleted_in_the_same_call_is_told_so() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    put(&folder, "d/e/b", "1\n");
+    let server = serve(&folder, &[]);
+    let change = json!({ "path": "a", "old": "1", "new": "2" });
+    let inner = json!({ "path": "d/e/b", "lines": "1", "new": "2" });
+    for (edits, part) in [
+        (
+            json!([{ "path": "a", "move_to": "n" }, change]),
+            "edits[1].path: it was moved to n earlier in this call; name n",
+        ),
+        (
+            json!([{ "path": "a", "move_to": "n" }, { "path": "n", "move_to": "m" }, { "path": "a", "copy_to": "x" }]),
+            "edits[2].path: it was moved to m earlier in this call; name m",
+        ),
+        (
+            json!([{ "path": "d", "move_to": "q" }, inner]),
+            "edits[1].path: d was moved to q earlier in this call; name q/e/b",
+        ),
+        (
+            json!([{ "path": "a", "delete": true }, change]),
+            "edits[1].path: it was deleted earlier in this call",
+        ),
+        (
+            json!([{ "path": "d", "delete": true, "recursive": true }, inner]),
+            "edits[1].path: d was deleted earlier in this call",
+        ),
+        (
+            json!([{ "path": "a", "move_to": "n" }, { "path": "n", "delete": true }, { "path": "a", "delete": true }]),
+            "edits[2].path: it was deleted earlier in this call",
+        ),
+    ] {
+        let text = refused(&server, &folder, edits.clone());
+        assert!(text.contains(part), "{edits}: {text}");
+    }
+    let text = refused(
+        &server,
+        &folder,
+        json!([{ "path": "a", "move_to": "n" }, { "path": "z", "old": "1", "new": "2" }]),
+    );
+    assert!(text.contains("'z' not found"), "{text}");
+}

@@ -3,7 +3,9 @@
 use super::Operation;
 use super::draft::Outcome;
 use super::planner::Planner;
-use folder::{Error, Result};
+use super::steps::{below, joined};
+use crate::workspace::found::Want;
+use folder::{Error, FilePath, Result};
 
 impl<'o> Planner<'_, 'o> {
     /// Adds all operations that fit. Returns the numbers of the others, and why each does not fit.
@@ -22,10 +24,29 @@ impl<'o> Planner<'_, 'o> {
                 Err(error @ (Error::Changed { .. } | Error::TimedOut | Error::Cancelled)) => {
                     return Err(error);
                 }
+                Err(error @ Error::NotFound { .. }) => {
+                    refused.push((number, self.taken_away(operation.path()).unwrap_or(error)));
+                }
                 Err(error) => refused.push((number, error)),
             }
         }
         Ok(refused)
+    }
+
+    /// Why nothing is at a path any more, if an operation before has taken it away.
+    fn taken_away(&self, path: &FilePath) -> Option<Error> {
+        let (place, _) = self.spot(path, Want::Link).ok()?;
+        let (at, now) = self.draft.steps.taken_from(&place)?;
+        let rest = below(&place, at)?;
+        let what = if *at == place { "it".into() } else { self.workspace.told(at) };
+        let problem = match now {
+            None => format!("{what} was deleted earlier in this call; leave this out, or put it before that"),
+            Some(now) => {
+                let (there, name) = (self.workspace.told(&now), self.workspace.told(&joined(&now, rest)));
+                format!("{what} was moved to {there} earlier in this call; name {name}")
+            }
+        };
+        Some(Error::InvalidArguments { at: "path".into(), problem })
     }
 
     /// Returns the number of the file on the disk that it changes.

@@ -149,6 +149,19 @@ impl Steps {
         Some(place)
     }
 
+    /// Which place, `place` or one above it, a step has emptied last, and where what was there is behind all steps. `None` there: it is
+    /// deleted.
+    pub(super) fn taken_from(&self, place: &Place) -> Option<(&Place, Option<Place>)> {
+        let number = self.last_for(place, self.len())?;
+        match &self.all[number] {
+            Step::Moved { from, .. } if below(place, from).is_some() => {
+                Some((from, self.after(from, number..self.len())))
+            }
+            Step::Deleted { at, .. } => Some((at, None)),
+            _ => None,
+        }
+    }
+
     /// Whether a step has made something at `place` or above it, or moved it there.
     pub(super) fn leads_to(&self, place: &Place) -> bool {
         self.above(place).any(|(at, numbers)| {
