@@ -208,23 +208,30 @@ pub fn outline_of_file(workspace: &Workspace, path: &FilePath, control: &Control
     let outlines = outlines(workspace, options, control)?;
     match (outlines.files.first(), outlines.refused.first()) {
         (Some(file), _) => {
-            Outline::unpacked(&file.packed).ok_or_else(|| refused(path, "its outline is damaged"))
+            Outline::unpacked(&file.packed).ok_or_else(|| refused(path.sent(), "its outline is damaged"))
         }
-        (None, Some((_, why))) => Err(refused(path, why.why())),
-        (None, None) => Err(refused(path, "it is no file of text")),
+        (None, Some((_, why))) => Err(refused(path.sent(), why.why())),
+        (None, None) => Err(refused(path.sent(), "it is no file of text")),
     }
 }
 
-fn refused(path: &FilePath, why: &str) -> Error {
-    let problem = format!("{} cannot be outlined: {why}; name lines or a text instead", path.sent());
+fn refused(name: &str, why: &str) -> Error {
+    let problem = format!("{name} cannot be outlined: {why}; name lines or a text instead");
     Error::InvalidArguments { at: "symbol".into(), problem }
 }
 
-/// The outline of a text that stands in no file yet, by the name of its file. `None`: it is of no known language, or cannot be
-/// outlined.
-pub fn outline_of_text(path: &str, text: &[u8], control: &Control) -> Option<Outline> {
-    let language = Language::of_path(Path::new(path))?;
-    outline_of(&mut Analyzer::default(), language, text, control).ok()?.ok()
+/// The outline of a text that stands in no file yet, by the name of its file.
+///
+/// # Errors
+///
+/// Those of [`outline_of_file`].
+pub fn outline_of_text(name: &str, text: &[u8], control: &Control) -> Result<Outline> {
+    let language = Language::of_path(Path::new(name)).ok_or_else(|| unknown_language(name))?;
+    let outline = match text.len() > MAX_BYTES {
+        true => Err(Refusal::TooLarge),
+        false => outline_of(&mut Analyzer::default(), language, text, control)?,
+    };
+    outline.map_err(|refusal| refused(name, LeftOutFile::Refused(refusal).why()))
 }
 
 impl LeftOutFile {

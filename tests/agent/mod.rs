@@ -25,6 +25,8 @@ mod retry_patch; // the same of a patch
 #[cfg(feature = "toolkit")]
 mod since_head; // what differs from the last commit of a repository
 mod slips; // encodings, shapes, names of arguments and patches that models get wrong
+#[cfg(feature = "toolkit")]
+mod symbol; // a definition is read and replaced by its name
 mod undo;
 mod undo_parts; // changes that are taken back
 mod unremoved; // faults when a job is done, or is repaired

@@ -23,6 +23,26 @@ fn files_and_texts_are_printed_as_the_tools_answer() {
 }
 
 #[test]
+#[cfg(feature = "toolkit")]
+fn definitions_are_told_and_read_by_their_names() {
+    let folder = project();
+    assert_eq!(
+        ok(&folder, &["outline", "--kind", "function"]),
+        "src/lib.rs\n1-1 pub fn total()\nsrc/main.rs\n1-3 fn main()\n\
+         [2 files outlined; left out: 1 file of another language]\n"
+    );
+    assert_eq!(
+        ok(&folder, &["outline", "src", "--public", "--sort=length", "--limit=1"]),
+        "1 src/lib.rs:1-1 pub fn total()\n[2 files outlined; nothing left out]\n"
+    );
+    assert_eq!(ok(&folder, &["read", "src/main.rs", "--symbol", "main"]), "fn main() {\n    total();\n}\n");
+    let nothing = run(&folder, &["outline", "--name", "nowhere"]);
+    assert_eq!(nothing.code, 1, "{nothing:?}");
+    let unknown = run(&folder, &["outline", "--kind", "thing"]);
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+}
+
+#[test]
 fn exit_codes_are_those_of_grep() {
     let folder = project();
     for (words, code) in [

@@ -88,6 +88,8 @@ pub(super) enum Command {
     Edit(Edit),
     /// Replaces text in many files: all of it, or nothing
     Replace(Replace),
+    /// What is defined where: first line, last line and signature
+    Outline(Outline),
     /// What has changed, and who changed it
     Changes(Changes),
     /// Takes a change back; an undo, too
@@ -110,6 +112,30 @@ impl Command {
     pub(super) fn writes(&self) -> bool {
         matches!(self, Command::Edit(_) | Command::Replace(_) | Command::Undo(_))
     }
+}
+
+#[derive(Debug, Args, Serialize)]
+pub(super) struct Outline {
+    /// File or folder
+    path: Option<String>,
+    /// Only files that this glob matches
+    #[arg(long, value_name = "GLOB")]
+    pattern: Option<String>,
+    /// Only definitions of this name, such as get or Store::get
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Only definitions of this kind, such as function or class
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only what others may use
+    #[arg(long)]
+    public: bool,
+    /// place, length or name
+    #[arg(long, value_name = "ORDER")]
+    sort: Option<String>,
+    /// The most definitions
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
 }
 
 #[derive(Debug, Args, Serialize)]
@@ -144,6 +170,9 @@ pub(super) struct Read {
     /// Lines, such as 120-180 or 120-
     #[arg(long, value_name = "RANGE")]
     lines: Option<String>,
+    /// A definition of the only file, such as Store::get
+    #[arg(long, value_name = "NAME")]
+    symbol: Option<String>,
     /// The last lines
     #[arg(long, value_name = "N")]
     tail: Option<u64>,

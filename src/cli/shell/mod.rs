@@ -33,7 +33,8 @@ use self::output::{AT_ONCE, Streams};
 use super::Stop;
 
 /// The first words of the command line that are commands. A folder of such a name is served as `./name`.
-pub const COMMANDS: [&str; 8] = ["files", "grep", "read", "edit", "replace", "changes", "undo", "log"];
+pub const COMMANDS: [&str; 9] =
+    ["files", "grep", "read", "edit", "replace", "outline", "changes", "undo", "log"];
 
 /// What the journal says of the client of all commands.
 const CLIENT: &str = concat!("file-editor ", env!("CARGO_PKG_VERSION"), ", command line");
@@ -123,6 +124,7 @@ fn carry_out(
             call("edit", call::with_input(json!(edit), input.unwrap_or_default(), &edit.input)?)
         }
         Command::Replace(replace) => call("replace", json!(replace)),
+        Command::Outline(outline) => call("outline", json!(outline)),
         Command::Changes(changes) => call("changes", log::changes(&changes)),
         Command::Undo(undo) => call("undo", json!(undo)),
         Command::Log(wanted) => log::run(&wanted, place, as_json),

@@ -20,6 +20,7 @@ mod planned;
 mod refused;
 mod shapes;
 mod span;
+mod symbol;
 mod target;
 mod texts;
 mod tree;

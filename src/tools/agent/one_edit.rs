@@ -24,6 +24,8 @@ arguments! {
         count as "count" or "expectedCount" or "occurrences": Option<Count>,
         /// "12-14": replaced by new
         lines: Option<Span>,
+        /// A definition, such as Store::get
+        symbol: Option<String>,
         /// What they hold now
         expect: Option<Text>,
         /// Whole file
@@ -63,6 +65,11 @@ pub(super) enum Kind {
     Text(TextEdits),
     /// Lines are replaced or removed, or a text is added behind the last one.
     Lines(LineEdits),
+    /// A definition, with the comments and attributes above it, is replaced or removed.
+    Symbol {
+        symbol: String,
+        new: String,
+    },
     /// Hunks of a patch. `is_whole`: nothing else is in the file.
     Patch {
         hunks: Vec<Hunk>,
@@ -96,6 +103,7 @@ impl Kind {
                 });
                 new.chain(append.as_deref()).flat_map(|new| ["", new]).collect()
             }
+            Kind::Symbol { new, .. } => vec!["", new],
             Kind::Patch { .. } => Vec::new(),
             Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Vec::new(),
         }
@@ -172,6 +180,7 @@ impl OneEdit {
         let kinds = [
             ("old", full(&self.old)),
             ("lines", self.has_lines()),
+            ("symbol", self.has_symbol()),
             ("content", full(&self.content)),
             ("append", full(&self.append)),
             ("move_to", self.move_to.is_some()),
@@ -191,6 +200,10 @@ impl OneEdit {
             ["lines"] => match (self.lines, self.new.take()) {
                 (Some(span), Some(new)) => Ok(Kind::Lines(line_edit(span, new.0, self.expect.take()))),
                 _ => refuse("new", "it is missing; expected the text for these lines, \"\" to remove them"),
+            },
+            ["symbol"] => match (self.symbol.take(), self.new.take()) {
+                (Some(symbol), Some(new)) => Ok(Kind::Symbol { symbol, new: new.0 }),
+                _ => refuse("new", "it is missing; expected the text of the definition, \"\" to remove it"),
             },
             ["content"] => {
                 let content = text(&mut self.content);
@@ -219,6 +232,11 @@ impl OneEdit {
         self.lines.is_some_and(|lines| lines != Span::ZERO)
     }
 
+    /// Whether it names a definition.
+    pub(super) fn has_symbol(&self) -> bool {
+        self.symbol.as_ref().is_some_and(|symbol| !symbol.trim().is_empty())
+    }
+
     fn whole(&self, text: String) -> Kind {
         Kind::Content { text, create_only: self.create_only, only_empty: false }
     }
@@ -227,7 +245,7 @@ impl OneEdit {
     fn not_of(&self, kind: &str) -> Option<&'static str> {
         let full = |text: &Option<Text>| text.as_ref().is_some_and(|text| !text.0.is_empty());
         let others = [
-            ("new", full(&self.new), &["old", "lines"][..]),
+            ("new", full(&self.new), &["old", "lines", "symbol"][..]),
             ("expect", full(&self.expect), &["lines"]),
             ("all", self.all, &["old"]),
             ("count", self.count.is_some(), &["old"]),
@@ -255,17 +273,16 @@ impl OneEdit {
     }
 }
 
-const EXPECTED: &str =
-    "it does nothing; expected old with new, lines with new, content, append, move_to, copy_to or delete";
+const EXPECTED: &str = "it does nothing; expected old with new, lines with new, symbol with new, content, append, move_to, copy_to or delete";
 
-const ONE_KIND: &str = "expected one of old, lines, content, append, move_to, copy_to and delete in an edit; put the other into an edit of its own";
+const ONE_KIND: &str = "expected one of old, lines, symbol, content, append, move_to, copy_to and delete in an edit; put the other into an edit of its own";
 
 const LINE_ZERO: &str = "there is no line 0: lines count from 1; expected lines such as \"12-14\" or \"7\"";
 
 const EMPTY_OLD: &str = "it is empty; to insert text give a line beside the place as old and repeat it in new, to create or replace the file give content, to \
     add text at the end give append";
 
-fn line_edit(Span { first, last }: Span, new: String, expect: Option<Text>) -> LineEdits {
+pub(super) fn line_edit(Span { first, last }: Span, new: String, expect: Option<Text>) -> LineEdits {
     let own = |expect: Text| without_last_break(expect.0, last - first);
     let expect = expect.map(own).filter(|expect| !expect.is_empty());
     let operation = match new.is_empty() {

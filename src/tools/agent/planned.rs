@@ -121,6 +121,7 @@ impl OneEdit {
             && !flags.contains(&true)
             && self.count.is_none()
             && !self.has_lines()
+            && !self.has_symbol()
             && self.move_to.is_none()
             && self.copy_to.is_none()
     }
@@ -134,7 +135,7 @@ impl OneEdit {
 
     /// Whether it says what is replaced.
     fn replaces(&self) -> bool {
-        self.old.as_ref().is_some_and(|old| !old.0.is_empty()) || self.has_lines()
+        self.old.as_ref().is_some_and(|old| !old.0.is_empty()) || self.has_lines() || self.has_symbol()
     }
 
     /// Takes what is not given from what was sent before.
@@ -145,7 +146,7 @@ impl OneEdit {
             *self = sent;
         } else {
             if !self.is_other() && !self.replaces() {
-                (self.old, self.lines) = (sent.old, sent.lines);
+                (self.old, self.lines, self.symbol) = (sent.old, sent.lines, sent.symbol);
                 (self.all, self.count) = (self.all || sent.all, self.count.take().or(sent.count));
             }
             if !self.is_other() {
@@ -174,6 +175,12 @@ impl OneEdit {
                     }
                 }
                 self.new.get_or_insert_with(|| Text(new_text.clone()));
+            }
+            Kind::Symbol { symbol, new } => {
+                if !replaces {
+                    self.symbol = Some(symbol.clone());
+                }
+                self.new.get_or_insert_with(|| Text(new.clone()));
             }
             Kind::Lines(edits) if replaces && !edits.edits.is_empty() => {
                 let new = kept.texts().get(1).map(|new| Text((*new).to_owned()));

@@ -3,6 +3,7 @@
 use serde_json::{Map, json};
 
 use super::span::ReadSpan;
+use super::symbol;
 use super::target::{Meant, Target, Targets};
 use crate::tools::arguments::{Count, Line, Request, Takes, arguments};
 use crate::tools::cursor::Cursor;
@@ -49,6 +50,8 @@ arguments! {
         paths as "paths" or "files" or "file_paths": Option<Targets<true>>,
         /// "120-180", "120-"
         lines as "lines" or "view_range" or "line_range" or "range": Option<ReadSpan>,
+        /// Such as Store::get
+        symbol: Option<String>,
         /// The last n lines
         tail: Option<Count>,
         /// -
@@ -73,6 +76,8 @@ struct Read {
     is_path: bool,
     /// What is wanted of files whose paths have no lines.
     part: TextPart,
+    /// The definition that is wanted of the only file.
+    symbol: Option<String>,
     numbered: bool,
     encoding: EncodingChoice,
     cursor: Option<Cursor>,
@@ -97,10 +102,28 @@ impl Request for ReadArguments {
             return Err(refuse("cursor", "it belongs to the text of one file; give its path alone"));
         }
         let part = self.part()?;
+        let symbol = self.symbol.take().filter(|symbol| !symbol.trim().is_empty() && self.cursor.is_none());
+        if symbol.is_some() && (part != TextPart::Whole || targets.len() > 1) {
+            return Err(refuse(
+                "symbol",
+                "it is one definition of one file; give its path alone, without lines or tail",
+            ));
+        }
         let (numbered, encoding) = (self.line_numbers.unwrap_or(false), self.encoding.unwrap_or_default());
         let others = others(part, numbered, encoding, options);
         let (cursor, guide, limit) = (self.cursor, options.guide(), options.limit);
-        Ok(Box::new(Read { targets, is_path, part, numbered, encoding, cursor, others, guide, limit }))
+        Ok(Box::new(Read {
+            targets,
+            is_path,
+            part,
+            symbol,
+            numbered,
+            encoding,
+            cursor,
+            others,
+            guide,
+            limit,
+        }))
     }
 }
 
@@ -176,6 +199,7 @@ impl Call for Read {
         if let [file] = &files[..] {
             let path = file.path.map_err(wrong_path)?;
             self.check_lines(file)?;
+            let file = &self.with_symbol(file, path, workspace, control)?;
             let (base, limit, cursor) = (self.guide.base, self.limit, self.cursor.as_ref());
             let call = PageCall { path, wanted: self.wanted(file)?, cursor, base, limit };
             return match call.reply(workspace, wanted, control) {
@@ -185,6 +209,10 @@ impl Call for Read {
                 reply => reply,
             };
         }
+        if self.symbol.is_some() {
+            let problem = "it is one definition of one file; give its path alone".into();
+            return Err(Error::InvalidArguments { at: "symbol".into(), problem });
+        }
         let files = files.iter().map(|file| self.wanted_file(file)).collect::<Result<Vec<_>>>()?;
         let (others, guide, limit) = (&self.others, self.guide, self.limit);
         TextsCall { files: &files, form: &FORM, others, guide, limit }.reply(workspace, wanted, control)
@@ -192,6 +220,28 @@ impl Call for Read {
 }
 
 impl Read {
+    /// The file with the lines of the definition that is wanted.
+    fn with_symbol<'t>(
+        &self,
+        file: &Meant<'t>,
+        path: &FilePath,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<Meant<'t>> {
+        let lines = match &self.symbol {
+            None => file.lines,
+            Some(_) if file.lines.is_some() => {
+                let problem = format!("'{}' has lines, too; give the path without them", file.sent);
+                return Err(Error::InvalidArguments { at: "symbol".into(), problem });
+            }
+            Some(symbol) => {
+                let span = symbol::in_file(workspace, path, symbol, control)?;
+                Some(LineRange { start: Some(span.first), end: Some(span.last) })
+            }
+        };
+        Ok(Meant { lines, ..*file })
+    }
+
     /// The error for a path that does not exist, if it is a glob and files match.
     fn glob_in_path(
         &self,

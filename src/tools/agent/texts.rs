@@ -1,10 +1,12 @@
 //! Plans of edits of one file in any encoding, for a job.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use super::failed::hunks::FailedHunks;
-use super::one_edit::{Kind, NewText};
+use super::one_edit::{Kind, NewText, line_edit as line_edit_of};
 use super::patched::unplaced;
+use super::symbol;
 use crate::tools::encoding_failure::likely_name;
 use engine::Workspace;
 use folder::{Control, Error, Result};
@@ -31,6 +33,27 @@ pub(super) struct TextJob<'j> {
     pub(super) control: &'j Control,
     /// Takes the hunks that have no place.
     pub(super) failed: FailedHunks<'j>,
+    /// Where new syntax errors are told.
+    pub(super) broken: &'j Broken,
+}
+
+/// The files that edits of definitions have left with syntax errors that they had not before, each with the line of one.
+#[derive(Debug, Default)]
+pub(super) struct Broken(RefCell<Vec<(String, u32)>>);
+
+impl Broken {
+    /// Says it of a file, or takes it back: a plan may be made again.
+    fn put(&self, name: &str, line: Option<u32>) {
+        let mut files = self.0.borrow_mut();
+        files.retain(|(known, _)| known != name);
+        files.extend(line.map(|line| (name.to_owned(), line)));
+    }
+
+    /// A line for each file.
+    pub(super) fn told(&self) -> String {
+        let line = |(name, line): &(String, u32)| format!("\n[{name} now has a syntax error in line {line}]");
+        self.0.borrow().iter().map(line).collect()
+    }
 }
 
 impl<'j> TextJob<'j> {
@@ -41,6 +64,9 @@ impl<'j> TextJob<'j> {
                 return Err(Error::exists(self.name));
             }
             return self.whole(text, old);
+        }
+        if let Kind::Symbol { symbol, new } = self.kind {
+            return self.definition(symbol, new, old);
         }
         let choice = self.encoding.unwrap_or_else(|| by_mark(old));
         if let Kind::Lines(edits) = self.kind
@@ -63,6 +89,20 @@ impl<'j> TextJob<'j> {
         let texts = [self.kind.texts(), hunks.iter().flat_map(|new| ["", new]).collect()].concat();
         let planned = plan_decoded(choice, (self.name, old), &texts, limits, self.control, in_text)?;
         Ok(planned.map(|planned| planned.plan.into_encoding(planned.text.encoding)))
+    }
+
+    /// The plan for a definition: that of its lines.
+    fn definition(&self, symbol: &str, new: &str, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
+        let found = symbol::in_text(self.name, old, symbol, self.control)?;
+        let kind = Kind::Lines(line_edit_of(found.span, new.to_owned(), None));
+        let job = TextJob { kind: &kind, ..*self };
+        let Some(plan) = job.plan(old)? else { return Ok(None) };
+        let mut text = Vec::new();
+        // A write to memory cannot fail.
+        let _ = plan.write_to(old, &mut text);
+        self.broken.put(self.name, symbol::new_error(self.name, &text, found.errors, self.control));
+        // A plan of its own: the lines were those of this text alone.
+        Ok(Some(plan.then(&EditPlan::default(), old)))
     }
 
     fn limits(&self) -> TextLimits<'j> {
@@ -147,7 +187,11 @@ impl<'j> TextJob<'j> {
                 let places = edits.edits.len() + usize::from(edits.append.is_some());
                 Ok(line_edit::plan(index, old, edits)?.map(|planned| planned.plan.for_places(places)))
             }
-            Kind::Content { .. } | Kind::Move(_) | Kind::Copy(_) | Kind::Delete { .. } => Ok(None),
+            Kind::Symbol { .. }
+            | Kind::Content { .. }
+            | Kind::Move(_)
+            | Kind::Copy(_)
+            | Kind::Delete { .. } => Ok(None),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::tools::agent::failed::hunks::{FailedHunk, FailedHunks};
 use crate::tools::agent::one_edit::Kind;
 use crate::tools::agent::planned::Planned;
 use crate::tools::agent::refused::{Reason, refused};
-use crate::tools::agent::texts::TextJob;
+use crate::tools::agent::texts::{Broken, TextJob};
 use crate::tools::agent::unread::Slot;
 use crate::tools::handles::Handles;
 use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, Reply};
@@ -72,11 +72,12 @@ impl Call for Edit {
                 Some(claimed.ok_or_else(|| unknown_retry(name))?)
             }
         };
-        let hunks = RefCell::default();
+        let (hunks, broken) = (RefCell::default(), Broken::default());
         let mut operations: Vec<Operation> = self
             .planned()
             .map(|(edit, planned)| {
-                self.operation(planned, FailedHunks { edit, all: &hunks }, workspace, control)
+                let told = (FailedHunks { edit, all: &hunks }, &broken);
+                self.operation(planned, told, workspace, control)
             })
             .collect();
         let told = |change: engine::JobChange| Told::of(change, self.with_diff);
@@ -90,7 +91,9 @@ impl Call for Edit {
                 if let Some(claimed) = claimed.filter(|_| !self.dry_run) {
                     claimed.use_up();
                 }
-                return Ok(done(job, self.edits.len(), self.dry_run, self.limit));
+                let mut reply = done(job, self.edits.len(), self.dry_run, self.limit);
+                reply.text.push_str(&broken.told());
+                return Ok(reply);
             }
             Ok(_) => Vec::new(),
             Err(JobError::Failed(error)) => return Err(error),
@@ -181,7 +184,7 @@ impl Edit {
     fn operation<'o>(
         &'o self,
         edit: &'o Planned,
-        failed: FailedHunks<'o>,
+        (failed, broken): (FailedHunks<'o>, &'o Broken),
         workspace: &'o Workspace,
         control: &'o Control,
     ) -> Operation<'o> {
@@ -192,11 +195,15 @@ impl Edit {
                 let only = if *recursive { Deletion::Recursive } else { Deletion::Entry };
                 Operation::Delete { path: edit.meant(workspace), only }
             }
-            kind @ (Kind::Text(_) | Kind::Lines(_) | Kind::Patch { .. } | Kind::Content { .. }) => {
+            kind @ (Kind::Text(_)
+            | Kind::Lines(_)
+            | Kind::Symbol { .. }
+            | Kind::Patch { .. }
+            | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());
                 let path = &edit.path;
                 let job =
-                    TextJob { kind, name: path.sent(), encoding, first_line, workspace, control, failed };
+                    TextJob { kind, name: path.sent(), encoding, first_line, workspace, control, failed, broken };
                 let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
                 Operation::Write { path: edit.meant(workspace), options: write_options(kind, encoding), plan }
             }
