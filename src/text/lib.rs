@@ -12,6 +12,7 @@ pub mod escape;
 pub mod file_kind;
 pub mod gitignore;
 pub mod glob;
+pub mod in_turn;
 pub mod line_diff;
 pub mod line_edit;
 pub mod lines;

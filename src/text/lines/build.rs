@@ -3,7 +3,6 @@
 //! The result does not depend on the number of threads. The bytes may be those of a mapped file that another
 //! program truncates: a fault is handled on any thread.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +10,7 @@ use std::thread;
 
 use super::builder::shift_for;
 use super::{BLOCK_SHIFT, IndexBuilder, LineIndex, NotText, char_boundary};
+use crate::in_turn::InTurn;
 
 /// Bytes scanned at once: they stay in the second-level cache for all three scans.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -79,8 +79,7 @@ impl LineIndex {
             is_called_off: AtomicBool::new(false),
             parts: Mutex::new(Parts {
                 index: IndexBuilder::of_part(shift, None, bytes.len()),
-                appended: 0,
-                early: BTreeMap::new(),
+                ready: InTurn::default(),
             }),
         };
         thread::scope(|scope| {
@@ -187,10 +186,8 @@ struct Build<'b> {
 /// The parts that are ready.
 struct Parts {
     index: IndexBuilder,
-    /// Number of parts in `index`.
-    appended: usize,
-    /// Parts that are ready before one that precedes them.
-    early: BTreeMap<usize, IndexBuilder>,
+    /// Parts that are ready; those that were given are in `index`.
+    ready: InTurn<IndexBuilder>,
 }
 
 impl Build<'_> {
@@ -239,11 +236,10 @@ impl Build<'_> {
     /// Appends a part, and those behind it that are ready.
     fn put(&self, nth: usize, part: IndexBuilder) {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let Parts { index, appended, early } = &mut *parts;
-        early.insert(nth, part);
-        while let Some(part) = early.remove(appended) {
-            index.append(&part, self.bytes[*appended * self.part]);
-            *appended += 1;
+        let Parts { index, ready } = &mut *parts;
+        ready.put(nth, part);
+        while let Some(part) = ready.take() {
+            index.append(&part, self.bytes[(ready.given() - 1) * self.part]);
         }
     }
 

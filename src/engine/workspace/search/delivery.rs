@@ -1,11 +1,10 @@
 //! Brings what the threads found back into the order of the walk, and hands it on.
 
-use std::collections::BTreeMap;
-
 use super::source::Candidate;
 use super::{FoundFile, LastFile, LateFile, Receiver, SearchCounts, Searched};
 use folder::LeftOut;
 use folder::fs::version::FileStamp;
+use text::in_turn::InTurn;
 
 /// How many bytes of results may wait for an earlier one. A thread that is further ahead waits.
 const MAX_WAITING: usize = 1 << 20;
@@ -63,9 +62,7 @@ impl Batch {
 /// See the module.
 pub(super) struct Delivery<'r> {
     receiver: &'r mut Receiver<'r>,
-    /// The number of the batch that comes next.
-    next: u64,
-    waiting: BTreeMap<u64, Batch>,
+    waiting: InTurn<Batch>,
     held: usize,
     wants_more: bool,
     /// Threads that wait until less is held.
@@ -92,8 +89,7 @@ impl<'r> Delivery<'r> {
         };
         Delivery {
             receiver,
-            next: 0,
-            waiting: BTreeMap::new(),
+            waiting: InTurn::default(),
             held: 0,
             wants_more: true,
             waiting_threads: 0,
@@ -104,13 +100,12 @@ impl<'r> Delivery<'r> {
     }
 
     /// Takes the batch of this number, and hands on all whose turn it is. Returns whether more is wanted.
-    pub(super) fn put(&mut self, number: u64, batch: Batch) -> bool {
+    pub(super) fn put(&mut self, number: usize, batch: Batch) -> bool {
         self.held += batch.held();
-        self.waiting.insert(number, batch);
+        self.waiting.put(number, batch);
         while self.wants_more
-            && let Some(batch) = self.waiting.remove(&self.next)
+            && let Some(batch) = self.waiting.take()
         {
-            self.next += 1;
             self.held -= batch.held();
             self.hand_on(batch);
         }

@@ -1,6 +1,5 @@
 //! One large text, searched by several threads: each takes the next part, which begins and ends where a line does.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +8,7 @@ use folder::fs::view::FileView;
 use folder::{Control, Result};
 use search::{Hit, LineMatcher, find_line};
 use text::encoding::has_escapes;
+use text::in_turn::InTurn;
 use text::lines::char_boundary;
 
 /// A part of more bytes is long.
@@ -50,11 +50,9 @@ struct State {
     next: usize,
     /// Parts that threads are at.
     running: usize,
-    /// Results of parts behind one that is not done.
-    waiting: BTreeMap<usize, PartHits>,
+    /// Results of parts; those that were given are in `merged`.
+    found: InTurn<PartHits>,
     merged: PartHits,
-    /// Number of parts merged.
-    merged_parts: usize,
     is_text: bool,
     /// The last long line, whose end need not be looked for again: from any byte of the range, it is the end.
     long_line: Range<usize>,
@@ -191,7 +189,7 @@ impl LargeText {
         let state = self.done.wait_while(self.state(), running);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         let PartHits { hits, count, end } = std::mem::take(&mut state.merged);
-        let (is_text, next) = (state.is_text, self.parts.get(state.merged_parts));
+        let (is_text, next) = (state.is_text, self.parts.get(state.found.given()));
         drop(state);
         let rest = next.map(|part| match part.bytes.start == part.stretch.start {
             true => part.bytes.start,
@@ -217,9 +215,8 @@ impl Drop for AtWork<'_> {
 
 impl State {
     fn put(&mut self, number: usize, found: PartHits, keep: usize) {
-        self.waiting.insert(number, found);
-        while let Some(found) = self.waiting.remove(&self.merged_parts) {
-            self.merged_parts += 1;
+        self.found.put(number, found);
+        while let Some(found) = self.found.take() {
             self.merged.count += found.count;
             self.merged.end = found.end;
             let room = keep.saturating_sub(self.merged.hits.len());

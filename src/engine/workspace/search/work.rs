@@ -14,7 +14,7 @@ use folder::{Error, Result};
 pub(super) struct Work<'s> {
     pub(super) source: Source<'s>,
     /// The number of the next batch.
-    pub(super) next: u64,
+    pub(super) next: usize,
     /// Files that were taken from the walk.
     pub(super) taken: u64,
     /// Batches that threads are at.
@@ -40,7 +40,7 @@ pub(super) enum Job {
 
 /// Files for one thread, and the number of their batch.
 pub(super) struct Assigned {
-    pub(super) number: u64,
+    pub(super) number: usize,
     pub(super) files: VecDeque<Candidate>,
     pub(super) batch: Batch,
 }

@@ -289,7 +289,7 @@ impl<'s> Workers<'s> {
     }
 
     /// Puts what was found in order.
-    fn end_batch(&self, number: u64, batch: Batch) {
+    fn end_batch(&self, number: usize, batch: Batch) {
         self.deliver(number, batch);
         let mut work = self.work();
         work.running = work.running.saturating_sub(1);
@@ -305,7 +305,7 @@ impl<'s> Workers<'s> {
         }
     }
 
-    fn deliver(&self, number: u64, batch: Batch) {
+    fn deliver(&self, number: usize, batch: Batch) {
         let mut delivery = self.delivery();
         let wants_more = delivery.put(number, batch);
         if !self.is_single {
