@@ -159,7 +159,8 @@ impl<'v> Members<'v> {
         }
     }
 
-    /// Reads the next field.
+    /// Reads the next field. Compiled once for each type of value, not for each field: there are hundreds.
+    #[inline(never)]
     pub fn read_next<T: Argument>(&mut self) -> Result<T> {
         match self.next_sent()? {
             Ok((json, key)) => {
