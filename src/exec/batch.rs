@@ -4,7 +4,6 @@
 //! The memory of kept answers is limited for all batches together. Without room for its answer, a read runs
 //! again when the array is sent, and a change is refused before it runs.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
@@ -176,7 +175,9 @@ impl Batch {
 
     /// Runs the calls for one file, one after the other.
     async fn run_group(self: &Arc<Batch>, pipeline: &Pipeline, permits: &Semaphore, members: Vec<Member>) {
-        let files: BTreeSet<String> = members.iter().flat_map(files_of).collect();
+        let mut files: Vec<String> = members.iter().flat_map(files_of).collect();
+        text::order::sort_by(&mut files, Ord::cmp);
+        files.dedup();
         let turns = pipeline.turns(files.iter().map(String::as_str)).await;
         for (place, call, _registered) in members {
             let _permit = permits.acquire().await;

@@ -2,7 +2,7 @@
 //!
 //! Knows of a call only which files it names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Groups what shares files, directly or through others, each group in order.
 pub(super) fn groups<M>(members: Vec<M>, files_of: impl Fn(&M) -> Vec<String>) -> Vec<Vec<M>> {
@@ -17,11 +17,12 @@ pub(super) fn groups<M>(members: Vec<M>, files_of: impl Fn(&M) -> Vec<String>) -
             }
         }
     }
-    let mut groups: BTreeMap<usize, Vec<M>> = BTreeMap::new();
+    let mut groups: Vec<Vec<M>> = members.iter().map(|_| Vec::new()).collect();
     for (number, member) in members.into_iter().enumerate() {
-        groups.entry(root_of(&mut joined, number)).or_default().push(member);
+        groups[root_of(&mut joined, number)].push(member);
     }
-    groups.into_values().collect()
+    groups.retain(|group| !group.is_empty());
+    groups
 }
 
 /// The member that stands for the group of `number`. Shortens the way to it.

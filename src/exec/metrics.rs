@@ -2,7 +2,6 @@
 //!
 //! Knows operations by their names only, and no format.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -41,7 +40,7 @@ pub struct Metrics {
     /// A hash table that only grows, so that it needs no lock. In boxes: the empty table lies in the program's file.
     operations: [OnceLock<Box<Operation>>; PLACES],
     /// Failures are rare and also logged, so the lock costs less than the log line.
-    failures: Mutex<BTreeMap<FailureKey, u64>>,
+    failures: Mutex<Vec<(FailureKey, u64)>>,
     /// Waits of changes for the turn at their file.
     pub queue: WaitCounter,
 }
@@ -89,7 +88,7 @@ impl Metrics {
         Metrics {
             calls: AtomicU64::new(0),
             operations: [const { OnceLock::new() }; PLACES],
-            failures: Mutex::new(BTreeMap::new()),
+            failures: Mutex::new(Vec::new()),
             queue: WaitCounter::new(),
         }
     }
@@ -102,7 +101,9 @@ impl Metrics {
     /// The failures, without zeros, in the order of their keys.
     pub fn failures(&self) -> Vec<(FailureKey, u64)> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.iter().map(|(key, count)| (*key, *count)).collect()
+        let mut failures = failures.clone();
+        text::order::sort_by_key(&mut failures, |(key, _)| *key);
+        failures
     }
 
     /// The operations that were called, in no order.
@@ -126,7 +127,10 @@ impl Metrics {
     pub(super) fn failure(&self, operation: &'static str, failure: &LoggedFailure) {
         let key = FailureKey { operation, category: failure.category, kind: failure.kind };
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        *failures.entry(key).or_default() += 1;
+        match failures.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => failures.push((key, 1)),
+        }
     }
 
     /// The counts of this operation. `None` if there are too many operations.

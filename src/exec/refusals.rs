@@ -2,7 +2,6 @@
 //!
 //! Knows no log: tells what is to be written.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ const LINES: u64 = 10;
 
 /// See the module. A kind is the HTTP status.
 #[derive(Debug, Default)]
-pub(super) struct Refusals(Mutex<BTreeMap<u16, Period>>);
+pub(super) struct Refusals(Mutex<Vec<(u16, Period)>>);
 
 #[derive(Debug)]
 struct Period {
@@ -37,7 +36,12 @@ impl Refusals {
     /// Counts a refusal of this kind.
     pub(super) fn count(&self, kind: u16, now: Instant) -> Line {
         let mut periods = self.lock();
-        let period = periods.entry(kind).or_insert(Period { began: now, count: 0 });
+        let known = periods.iter().position(|(known, _)| *known == kind);
+        let at = known.unwrap_or(periods.len());
+        if known.is_none() {
+            periods.push((kind, Period { began: now, count: 0 }));
+        }
+        let period = &mut periods[at].1;
         if period.count <= LINES && now.duration_since(period.began) >= PERIOD {
             *period = Period { began: now, count: 0 };
         }
@@ -52,11 +56,13 @@ impl Refusals {
 
     /// Ends the period of this kind. Returns how many refusals were not written.
     pub(super) fn left_out(&self, kind: u16) -> u64 {
-        self.lock().remove(&kind).map_or(0, |period| period.count.saturating_sub(LINES))
+        let mut periods = self.lock();
+        let ended = periods.iter().position(|(known, _)| *known == kind).map(|at| periods.swap_remove(at).1);
+        ended.map_or(0, |period| period.count.saturating_sub(LINES))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Period>> {
-        // The map is valid after every critical section.
+    fn lock(&self) -> MutexGuard<'_, Vec<(u16, Period)>> {
+        // The list is valid after every critical section.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! Knows no tool: a call names its paths. Knows no text of an answer but its own line.
 
-use std::collections::BTreeMap;
-
 use super::{Call, OutputKinds, Reply};
 use engine::Workspace;
 use folder::{Control, FilePath, FolderPaths, Result};
@@ -73,37 +71,35 @@ fn add_note(reply: &mut Reply, line: String) {
     });
 }
 
-/// The relative paths of a call that several served folders have, by the numbers of those folders.
-fn holders<'c>(
-    call: &'c dyn Call,
-    workspace: &Workspace,
-    control: &Control,
-) -> Result<BTreeMap<Vec<usize>, Vec<&'c str>>> {
-    let mut holders: BTreeMap<Vec<usize>, Vec<&str>> = BTreeMap::new();
+/// Paths that the same served folders have, and the numbers of those folders.
+type Holders<'c> = (Vec<usize>, Vec<&'c str>);
+
+/// The relative paths of a call that several served folders have, in the order of those folders.
+fn holders<'c>(call: &'c dyn Call, workspace: &Workspace, control: &Control) -> Result<Vec<Holders<'c>>> {
+    let mut holders: Vec<Holders> = Vec::new();
     for path in paths(call) {
         control.check()?;
         let folders = workspace.folders_with(path, call.takes_links());
         if folders.len() > 1 {
-            holders.entry(folders).or_default().push(path.sent());
+            match holders.iter_mut().find(|(known, _)| *known == folders) {
+                Some((_, paths)) => paths.push(path.sent()),
+                None => holders.push((folders, vec![path.sent()])),
+            }
         }
     }
+    text::order::sort_by(&mut holders, |(one, _), (other, _)| one.cmp(other));
     Ok(holders)
 }
 
-fn with_lines(
-    mut reply: Reply,
-    holders: &BTreeMap<Vec<usize>, Vec<&str>>,
-    folders: &FolderPaths,
-    wanted: OutputKinds,
-) -> Reply {
+fn with_lines(mut reply: Reply, holders: &[Holders], folders: &FolderPaths, wanted: OutputKinds) -> Reply {
     let folder = |number: &usize| {
         let folder = folders.folders().get(*number).map(|folder| folder.to_string_lossy());
         shown(&folder.unwrap_or_default())
     };
-    let mut of_paths = BTreeMap::new();
+    let mut of_paths = serde_json::Map::new();
     for (numbers, paths) in holders {
         let Some((first, others)) = numbers.split_first() else { continue };
-        of_paths.extend(paths.iter().map(|path| (path, folder(first))));
+        of_paths.extend(paths.iter().map(|path| ((*path).to_owned(), folder(first).into())));
         let paths = named(paths.iter().map(|path| in_one_line(path).into_owned()));
         let line = format!(
             "[Several served folders have {paths}; this is of {}, not of {}. An absolute path says which]",

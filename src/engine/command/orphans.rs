@@ -2,7 +2,6 @@
 //!
 //! The ends of processes that were started here are left to those that wait for them.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sys::process::{Pid, WaitOptions, all_processes, getpid, process_info, waitpid};
 
 /// Processes that were started here and are waited for.
-static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+static STARTED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Starts a process. Call [`waited_for`] after its end was taken.
 ///
@@ -21,13 +20,13 @@ pub fn start(program: &mut Command) -> io::Result<Child> {
     // Its end is not taken before it is known.
     let mut started = lock();
     let child = program.spawn()?;
-    started.insert(child.id());
+    started.push(child.id());
     Ok(child)
 }
 
 /// The end of a process that was started here has been taken.
 pub fn waited_for(child: &Child) {
-    lock().remove(&child.id());
+    lock().retain(|id| *id != child.id());
 }
 
 /// Takes the ends of orphans, if this is the first process.
@@ -45,7 +44,7 @@ pub fn take_orphans() {
     }
 }
 
-fn lock() -> MutexGuard<'static, BTreeSet<u32>> {
-    // The set is valid after every critical section.
+fn lock() -> MutexGuard<'static, Vec<u32>> {
+    // The list is valid after every critical section.
     STARTED.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -205,27 +205,28 @@ fn inserts_past_end(total: usize, edits: &[LineEdit]) -> Vec<(usize, u64, &str)>
 
 /// Refuses two edits that replace or delete the same line, and an insert within a range, which would split its text.
 fn check_conflicts(edits: &[LineEdit]) -> Result<()> {
-    let mut taken = std::collections::BTreeMap::new();
-    let mut inserts = std::collections::BTreeSet::new();
+    // Both in order.
+    let (mut taken, mut inserts): (Vec<(u64, u64)>, Vec<u64>) = Default::default();
     for edit in edits {
         let (first, last) = (edit.line, edit.last());
         let is_insert = matches!(edit.operation, Operation::Insert { .. });
         // Ranges that were taken before do not overlap, so only the last one that starts before the end can be in the way.
-        let before = taken.range(..=last).next_back().filter(|(_, end)| first <= **end);
+        let at = taken.partition_point(|(start, _)| *start <= last);
+        let before = taken[..at].last().filter(|(_, end)| first <= *end);
+        let behind_first = inserts.partition_point(|line| *line <= first);
         let conflict = match (before, is_insert) {
             (Some((start, _)), true) => (*start < first).then_some(first),
             (Some((start, _)), false) => Some(first.max(*start)),
             (None, true) => None,
-            (None, false) if first < last => inserts.range(first + 1..=last).next().copied(),
-            (None, false) => None,
+            (None, false) => inserts.get(behind_first).copied().filter(|line| *line <= last),
         };
         if let Some(line) = conflict {
             return Err(Error::Conflict { line });
         }
         if is_insert {
-            inserts.insert(first);
+            inserts.insert(behind_first, first);
         } else {
-            taken.insert(first, last);
+            taken.insert(at, (first, last));
         }
     }
     Ok(())

@@ -2,7 +2,6 @@
 
 mod lines;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use self::lines::{count_lines, ranges, shown_lines, told_ranges};
@@ -194,13 +193,19 @@ impl Told {
 
 /// One line a folder.
 fn push_sums(text: &mut String, told: &[Told]) {
-    let mut folders: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut folders: Vec<(&str, u64, u64)> = Vec::new();
     for one in told {
         let folder = one.path.rfind('/').map_or("./", |at| &one.path[..=at]);
-        let (files, places) = folders.entry(folder).or_default();
+        let known = folders.iter().position(|(known, ..)| *known == folder);
+        let at = known.unwrap_or(folders.len());
+        if known.is_none() {
+            folders.push((folder, 0, 0));
+        }
+        let (_, files, places) = &mut folders[at];
         (*files, *places) = (*files + 1, *places + one.places as u64);
     }
-    for (folder, (files, places)) in folders {
+    text::order::sort_by_key(&mut folders, |(folder, ..)| *folder);
+    for (folder, files, places) in folders {
         let _ = write!(text, "\n{folder}: {} in {}", several(places, "place"), several(files, "file"));
     }
 }

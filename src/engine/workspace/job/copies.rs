@@ -1,6 +1,6 @@
 //! Plans copies: of files, and of folders with all in them as the job has made it so far.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 
 use super::Place;
@@ -16,6 +16,7 @@ use folder::{Error, FilePath, Result};
 use sys::fd::AsFd;
 use sys::ffi::OsStrExt;
 use sys::fs::{Dir, FileType, Mode};
+use text::order;
 use text::shown::shown_line;
 
 /// The most entries of a folder that are copied at once.
@@ -200,8 +201,8 @@ impl<'o> Planner<'_, 'o> {
         spot: &Spot,
         path: &FilePath,
         copy: &FolderCopy,
-    ) -> Result<BTreeSet<OsString>> {
-        let mut names = BTreeSet::new();
+    ) -> Result<Vec<OsString>> {
+        let mut names = Vec::new();
         if let Spot::OnDisk(Entry { found, .. }) = spot {
             let opened = found.place.open_folder().map_err(|refusal| refused(path.sent(), refusal))?;
             let failed = |errno| Error::read(path.sent(), errno);
@@ -209,12 +210,14 @@ impl<'o> Planner<'_, 'o> {
                 let entry = entry.map_err(failed)?;
                 let name = entry.file_name().to_bytes();
                 if !matches!(name, b"." | b"..") && !temporary::is_temporary(name) {
-                    names.insert(OsStr::from_bytes(name).to_owned());
+                    names.push(OsStr::from_bytes(name).to_owned());
                 }
             }
         }
         names.extend(copy.made.get(folder).into_iter().flatten().cloned());
         names.retain(|name| self.draft.before(&(folder.0, folder.1.join(name))) != Before::Nothing);
+        order::sort_by(&mut names, Ord::cmp);
+        names.dedup();
         Ok(names)
     }
 
