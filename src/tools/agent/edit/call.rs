@@ -202,8 +202,16 @@ impl Edit {
             | Kind::Content { .. }) => {
                 let (encoding, first_line) = (edit.encoding, self.guide.base.first());
                 let path = &edit.path;
-                let job =
-                    TextJob { kind, name: path.sent(), encoding, first_line, workspace, control, failed, broken };
+                let job = TextJob {
+                    kind,
+                    name: path.sent(),
+                    encoding,
+                    first_line,
+                    workspace,
+                    control,
+                    failed,
+                    broken,
+                };
                 let plan = Box::new(move |_: &_, old: &[u8]| job.plan(old));
                 Operation::Write { path: edit.meant(workspace), options: write_options(kind, encoding), plan }
             }
