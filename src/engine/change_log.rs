@@ -7,8 +7,8 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use folder::fs::private::PrivateFolder;
@@ -17,12 +17,14 @@ use sys::ffi::OsStrExt;
 
 use self::flusher::Flusher;
 use self::folder_log::{FolderLog, LARGEST_NUMBER, name_of};
+use self::journal_folder::JournalFolder;
 use self::looks::Looks;
 pub use self::open_change::OpenChange;
 pub use self::unrecorded::Unrecorded;
 
 mod flusher;
 mod folder_log;
+mod journal_folder;
 mod looks;
 mod open_change;
 mod undone;
@@ -43,13 +45,12 @@ pub type ChangeNumber = u64;
 /// See the module.
 #[derive(Debug)]
 pub struct ChangeLog {
-    path: PathBuf,
     folders: Vec<Arc<FolderLog>>,
     /// How many bytes of each folder's changes are kept.
     max_bytes: u64,
-    folder: OnceLock<PrivateFolder>,
+    folder: JournalFolder,
     /// The changes that are being made.
-    open: OnceLock<PrivateFolder>,
+    open: JournalFolder,
     looks: Looks,
     flusher: Flusher,
     /// The last number that this server gave.
@@ -64,11 +65,10 @@ impl ChangeLog {
     pub fn new<'p>(path: &Path, served: impl Iterator<Item = &'p Path>, max_bytes: u64) -> ChangeLog {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         ChangeLog {
-            path: path.into(),
             folders: served.map(|served| FolderLog::new(path, served.as_os_str().as_bytes())).collect(),
             max_bytes,
-            folder: OnceLock::new(),
-            open: OnceLock::new(),
+            folder: JournalFolder::new(path.into()),
+            open: JournalFolder::new(path.join(OPEN)),
             looks: Looks::default(),
             flusher: Flusher::default(),
             last: Mutex::default(),
@@ -85,7 +85,7 @@ impl ChangeLog {
     /// A number that no change has, in the journals of all served folders. All servers take them from one file. `known`: one that was
     /// given, though the file does not say so.
     fn next_number(&self, known: ChangeNumber) -> io::Result<ChangeNumber> {
-        let file = self.folder()?.open_or_make(LAST.as_ref())?;
+        let file = self.folder.make()?.open_or_make(LAST.as_ref())?;
         sys::fs::lock_exclusive(&file)?;
         let mut text = String::new();
         let _ = (&file).take(32).read_to_string(&mut text);
@@ -94,19 +94,10 @@ impl ChangeLog {
             // Whatever it holds, numbers go on behind those that are there.
             _ => self.numbers()?.last().copied().unwrap_or(0),
         };
-        let next = known.max(last) + 1;
+        // Also where the journal was removed meanwhile.
+        let next = known.max(last).max(*held(&self.last)) + 1;
         rewrite(&file, next.to_string().as_bytes(), text.len() as u64)?;
         Ok(next)
-    }
-
-    /// The folder of the whole journal.
-    fn folder(&self) -> io::Result<&PrivateFolder> {
-        opened(&self.folder, &self.path)
-    }
-
-    /// The folder of the changes that are being made.
-    fn open(&self) -> io::Result<&PrivateFolder> {
-        opened(&self.open, &self.path.join(OPEN))
     }
 
     /// How many bytes of changes are kept of one folder.
@@ -117,7 +108,7 @@ impl ChangeLog {
     /// The numbers of all changes that are kept, in order.
     pub fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
         let mut numbers = Vec::new();
-        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
+        for folder in &self.folders {
             numbers.extend(folder.numbers()?);
         }
         numbers.sort_unstable();
@@ -126,13 +117,14 @@ impl ChangeLog {
 
     /// The change of this number. `None` if it is not kept; one that is damaged is set aside.
     pub fn read(&self, number: ChangeNumber) -> io::Result<Option<Change>> {
-        for folder in self.folders.iter().filter(|folder| folder.is_there()) {
-            let (done, name) = (folder.done()?, name_of(number));
-            match done.open_file(&name).and_then(|file| file.map(|file| self.read_file(file)).transpose()) {
+        let name = name_of(number);
+        for folder in &self.folders {
+            let Some(done) = folder.done.known()? else { continue };
+            match done.read_file(&name).and_then(|file| file.map(|file| self.read_file(file)).transpose()) {
                 Ok(None) => {}
                 Ok(Some(Ok(change))) => return Ok(Some(change)),
                 Ok(Some(Err(Unreadable::OtherFormat))) => {}
-                Ok(Some(Err(Unreadable::Damaged))) => set_aside(done, &name, &folder.path),
+                Ok(Some(Err(Unreadable::Damaged))) => set_aside(&done, &name, &folder.path),
                 // Whatever it is, it stops nothing.
                 Err(error) => warn(&folder.path, &name, &error),
             }
@@ -147,15 +139,6 @@ impl ChangeLog {
         file.take(most + 1).read_to_end(&mut bytes)?;
         Ok(if bytes.len() as u64 > most { Err(Unreadable::Damaged) } else { Change::from_bytes(&bytes) })
     }
-}
-
-/// The folder at `path`, which is made if it is missing.
-fn opened<'f>(folder: &'f OnceLock<PrivateFolder>, path: &Path) -> io::Result<&'f PrivateFolder> {
-    if let Some(folder) = folder.get() {
-        return Ok(folder);
-    }
-    let new = PrivateFolder::open(path, std::iter::empty())?;
-    Ok(folder.get_or_init(|| new))
 }
 
 fn warn(path: &Path, name: &OsStr, error: &io::Error) {

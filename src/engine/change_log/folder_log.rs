@@ -3,11 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use folder::fs::private::PrivateFolder;
-
-use super::{ChangeNumber, held, opened};
+use super::journal_folder::JournalFolder;
+use super::{ChangeNumber, held};
 
 /// The most changes that are kept of one folder.
 const MAX_CHANGES: usize = 50_000;
@@ -28,7 +27,7 @@ const DONE: &str = "done";
 #[derive(Debug)]
 pub(super) struct FolderLog {
     pub(super) path: PathBuf,
-    done: OnceLock<PrivateFolder>,
+    pub(super) done: JournalFolder,
     /// What this process knows of the changes.
     known: Mutex<Option<Known>>,
 }
@@ -46,19 +45,13 @@ impl FolderLog {
     /// The changes of the served folder at the path `root`, in the journal at `path`.
     pub(super) fn new(path: &Path, root: &[u8]) -> Arc<FolderLog> {
         let path = path.join(format!("{:016x}", journal::hash(root)));
-        Arc::new(FolderLog { path, done: OnceLock::new(), known: Mutex::default() })
-    }
-
-    pub(super) fn is_there(&self) -> bool {
-        self.done.get().is_some() || self.path.join(DONE).is_dir()
-    }
-
-    pub(super) fn done(&self) -> io::Result<&PrivateFolder> {
-        opened(&self.done, &self.path.join(DONE))
+        let done = JournalFolder::new(path.join(DONE));
+        Arc::new(FolderLog { path, done, known: Mutex::default() })
     }
 
     pub(super) fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
-        let names = self.done()?.names_in()?;
+        let Some(done) = self.done.look()? else { return Ok(Vec::new()) };
+        let names = done.names_in()?;
         Ok(names.iter().filter_map(|name| number_of(name)).collect())
     }
 
@@ -70,7 +63,7 @@ impl FolderLog {
             *known = Some(estimate);
             return Ok(());
         }
-        let done = self.done()?;
+        let done = self.done.make()?;
         let mut numbers = self.numbers()?;
         numbers.sort_unstable();
         let lens: Vec<u64> =
@@ -93,7 +86,7 @@ impl FolderLog {
         let Some(before) = known.filter(|before| last.saturating_sub(before.last) <= MOST_LOOKED_AT) else {
             return Ok(None);
         };
-        let done = self.done()?;
+        let Some(done) = self.done.known()? else { return Ok(None) };
         // Another thread may have added a later one before.
         let new = before.last.min(last - 1) + 1..=last;
         let added: u64 = new.map(|number| done.len_of(&name_of(number)).unwrap_or(0)).sum();

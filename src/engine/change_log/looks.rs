@@ -1,5 +1,5 @@
 //! When the changes that are being made have to be looked at, so that what a dead writer left half done is repaired before the next call
-//! reads or changes anything (contract 20), and calls in between cost one stat.
+//! reads or changes anything (contract 20), and calls in between cost two stats.
 //!
 //! A writer makes a file in their folder before it changes anything, which changes the time of the folder. A writer that lives may die
 //! without changing it, so what it makes is looked at again by each call until it is done.

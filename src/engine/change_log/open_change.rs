@@ -15,7 +15,7 @@ use journal::{Change, Unreadable};
 use sys::ffi::OsStrExt;
 
 use super::folder_log::{FolderLog, name_of};
-use super::{ChangeLog, ChangeNumber, OPEN, held, rewrite, set_aside, warn};
+use super::{ChangeLog, ChangeNumber, held, rewrite, set_aside, warn};
 
 /// How the name ends from the moment when all names are changed.
 const MARK: &str = "-all";
@@ -51,36 +51,32 @@ impl ChangeLog {
     pub fn begin(&self, folder: usize) -> io::Result<OpenChange<'_>> {
         let folder = self.folders.get(folder).ok_or(io::ErrorKind::NotFound)?.clone();
         // Here and not when it is done, so that what cannot be kept fails before anything changes.
-        folder.done()?;
-        let (name, file) = self.open()?.create(new_name)?;
+        folder.done.make()?;
+        let (name, file) = self.open.make()?.create(new_name)?;
         Ok(OpenChange { log: self, folder, name, file: Arc::new(file), len: 0, is_kept: false })
     }
 
-    /// Whether writers may have died since the last [`ChangeLog::left_open`], or may die now. Costs one stat while nothing changes.
+    /// Whether writers may have died since the last [`ChangeLog::left_open`], or may die now. Costs two stats while nothing changes.
     pub fn may_have_left_open(&self) -> bool {
-        let is_there = self.open.get().is_some() || self.path.join(OPEN).is_dir();
-        is_there && self.open().is_ok_and(|open| self.looks.is_due(open))
+        matches!(self.open.look(), Ok(Some(open)) if self.looks.is_due(&open))
     }
 
     /// The changes that dead writers have left open and that are `ours`: each with what is known of it. Without all of it, no name was
     /// changed yet, and it is removed. They are open until they are dropped, or done.
     pub fn left_open(&self, ours: impl Fn(&Change) -> bool) -> io::Result<Vec<(OpenChange<'_>, Change)>> {
-        if self.open.get().is_none() && !self.path.join(OPEN).is_dir() {
-            return Ok(Vec::new());
-        }
-        let open = self.open()?;
-        let mut look = self.looks.begin(open);
+        let Some(open) = self.open.look()? else { return Ok(Vec::new()) };
+        let mut look = self.looks.begin(&open);
         let mut left = Vec::new();
         for name in open.names_in()? {
             if look.is_of_others(&name) {
                 continue;
             }
-            match self.look_at(open, name.clone(), &ours) {
+            match self.look_at(&open, name.clone(), &ours) {
                 Ok(Found::Left(found)) => left.push(*found),
                 Ok(Found::Nothing) => {}
                 Ok(Found::OfOthers) => look.note_of_others(name),
                 Ok(Found::Living) => look.note_living(),
-                Err(error) => warn(&self.path.join(OPEN), &name, &error),
+                Err(error) => warn(&self.open.path, &name, &error),
             }
         }
         self.looks.end(look);
@@ -112,7 +108,7 @@ impl ChangeLog {
             }
             Ok(_) | Err(Unreadable::OtherFormat) if !is_old => Ok(Found::OfOthers),
             Err(Unreadable::Damaged) if meta.len() > 0 => {
-                set_aside(open, &name, &self.path.join(OPEN));
+                set_aside(open, &name, &self.open.path);
                 Ok(Found::Nothing)
             }
             _ => {
@@ -125,7 +121,7 @@ impl ChangeLog {
     /// Where a change belongs: to the first of its served folders.
     fn folder_of(&self, change: &Change) -> Arc<FolderLog> {
         let root = change.roots.iter().find(|root| !root.is_empty()).map_or(&b""[..], Vec::as_slice);
-        let folder = FolderLog::new(&self.path, root);
+        let folder = FolderLog::new(&self.folder.path, root);
         self.folders.iter().find(|known| known.path == folder.path).cloned().unwrap_or(folder)
     }
 }
@@ -138,16 +134,21 @@ impl OpenChange<'_> {
         self.len = bytes.len() as u64;
         if flush {
             failpoint::fdatasync(&*self.file)?;
-            self.log.open()?.flush()?;
+            self.folder_of_open()?.flush()?;
         }
         Ok(())
     }
 
+    /// The folder that it is in, unless that was removed.
+    fn folder_of_open(&self) -> io::Result<Arc<PrivateFolder>> {
+        self.log.open.known()?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
     /// Notes that all names are changed, and on the disk if `flush` is set.
     pub fn mark(&mut self, flush: bool) -> io::Result<()> {
-        let (open, mut marked) = (self.log.open()?, self.name.clone());
+        let (open, mut marked) = (self.folder_of_open()?, self.name.clone());
         marked.push(MARK);
-        if !open.rename_to_free(&self.name, open, &marked)? {
+        if !open.rename_to_free(&self.name, &open, &marked)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         self.name = marked;
@@ -162,7 +163,7 @@ impl OpenChange<'_> {
 
     /// Puts what could not be taken back in the place of the whole. With `flush`, it is on the disk then.
     pub fn write_rest(&mut self, rest: &Change, flush: bool) -> io::Result<()> {
-        let (open, bytes) = (self.log.open()?, rest.to_bytes());
+        let (open, bytes) = (self.folder_of_open()?, rest.to_bytes());
         let (name, mut new) = (rest_of(&self.name), None);
         open.replace(&name, |file| {
             file.write_all(&bytes)?;
@@ -231,11 +232,11 @@ impl OpenChange<'_> {
 
     /// Gives the change its number, by the name that it has from now on.
     fn give_number(&self) -> io::Result<ChangeNumber> {
-        let (open, done) = (self.log.open()?, self.folder.done()?);
+        let (open, done) = (self.folder_of_open()?, self.folder.done.make()?);
         let mut known = 0;
         loop {
             let number = self.log.next_number(known)?;
-            if open.rename_to_free(&self.name, done, &name_of(number))? {
+            if open.rename_to_free(&self.name, &done, &name_of(number))? {
                 let mut last = held(&self.log.last);
                 *last = number.max(*last);
                 return Ok(number);
@@ -249,7 +250,7 @@ impl Drop for OpenChange<'_> {
     fn drop(&mut self) {
         if !self.is_kept
             && !failpoint::crashed()
-            && let Ok(open) = self.log.open()
+            && let Ok(open) = self.folder_of_open()
         {
             let _ = open.unlink(&self.name);
         }

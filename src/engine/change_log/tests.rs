@@ -1,5 +1,7 @@
 //! Changes of several servers, dead writers, damaged and foreign files, and the bounds of the journal.
 
+use std::path::PathBuf;
+
 use super::*;
 
 fn change(message: &str) -> Change {
@@ -77,9 +79,9 @@ fn what_is_no_change_of_this_release_stops_nothing() {
     assert_eq!((log.read(2).unwrap(), log.read(3).unwrap()), (None, None));
     assert!(done.join("000000000002").exists());
     assert_eq!(log.numbers().unwrap(), [1, 2, 3]);
-    std::fs::write(log.path.join(LAST), "nonsense").unwrap();
+    std::fs::write(log.folder.path.join(LAST), "nonsense").unwrap();
     assert_eq!(add(&log, "b"), 4);
-    let open = log.path.join("open");
+    let open = log.folder.path.join("open");
     std::fs::create_dir(open.join("x")).unwrap();
     assert!(log.left_open(|_| true).unwrap().is_empty());
 }
@@ -134,7 +136,7 @@ fn what_a_dead_writer_left_is_found_and_what_a_living_one_makes_is_not() {
     let mut open = one.begin(0).unwrap();
     open.write(&change("a"), false).unwrap();
     assert!(other.left_open(|_| true).unwrap().is_empty());
-    let path = one.path.join("open").join(&open.name);
+    let path = one.folder.path.join("open").join(&open.name);
     let bytes = std::fs::read(&path).unwrap();
     drop(open);
     std::fs::write(&path, bytes).unwrap();
@@ -153,7 +155,7 @@ fn a_change_that_has_its_number_and_its_old_name_is_done_and_not_left_open() {
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path(), 1 << 20);
     add(&log, "a");
-    let (done, open) = (log.folders[0].path.join("done"), log.path.join("open"));
+    let (done, open) = (log.folders[0].path.join("done"), log.folder.path.join("open"));
     std::fs::hard_link(done.join(name_of(1)), open.join("0123456789abcdef")).unwrap();
     assert!(log.left_open(|_| true).unwrap().is_empty());
     assert_eq!(log.numbers().unwrap(), [1]);
@@ -165,9 +167,9 @@ fn what_is_damaged_among_the_open_changes_is_set_aside_and_what_is_foreign_stays
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path(), 1 << 20);
     add(&log, "a");
-    let open = log.path.join(OPEN);
+    let open = log.folder.path.join(OPEN);
     for name in ["0123456789abcdef", "README", "fedcba9876543210"] {
-        let mut file = log.open().unwrap().open_or_make(name.as_ref()).unwrap();
+        let mut file = log.open.make().unwrap().open_or_make(name.as_ref()).unwrap();
         file.write_all(if name.starts_with('f') { b"" } else { b"text" }).unwrap();
     }
     assert!(log.left_open(|_| true).unwrap().is_empty());
@@ -183,7 +185,7 @@ fn no_number_is_so_large_that_it_is_not_found_again() {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path(), 1 << 20);
         add(&log, "a");
-        std::fs::write(log.path.join(LAST), last).unwrap();
+        std::fs::write(log.folder.path.join(LAST), last).unwrap();
         let number = add(&log, "b");
         assert_eq!((number, log.read(2).unwrap().map(|change| change.message)), (2, Some("b".into())));
     }
@@ -217,7 +219,7 @@ fn a_look_is_due_when_something_may_have_changed() {
     let living = one.begin(0).unwrap();
     let look = || drop(other.left_open(|_| true).unwrap());
     let long_ago = |seconds| {
-        let folder = File::open(one.path.join(OPEN)).unwrap();
+        let folder = File::open(one.folder.path.join(OPEN)).unwrap();
         folder.set_modified(SystemTime::now() - std::time::Duration::from_secs(seconds)).unwrap();
     };
     long_ago(60);

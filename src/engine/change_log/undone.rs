@@ -19,7 +19,9 @@ impl ChangeLog {
     /// Keeps other undos out while the result lives: what is taken back is read before, and written down behind.
     pub fn hold_undos(&self, control: &Control) -> Result<File> {
         let failed = |source| Error::WriteFailed { source };
-        let file = self.folder().and_then(|folder| folder.open_or_make(UNDO.as_ref())).map_err(failed)?;
+        let unwritable = |error| failed(io::Error::other(format!("the journal cannot be written: {error}")));
+        let file =
+            self.folder.make().and_then(|folder| folder.open_or_make(UNDO.as_ref())).map_err(unwritable)?;
         while !sys::fs::try_lock_exclusive(&file).map_err(failed)? {
             control.check()?;
             std::thread::sleep(AGAIN);

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use super::atomic::flush_directory;
 use super::leftovers::remove_leftovers;
 use super::temporary;
+use super::version::identity;
 use super::{failpoint, lock};
 use sys::fd::{AsFd, OwnedFd};
 use sys::ffi::OsStrExt;
@@ -25,7 +26,7 @@ const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// See the module.
 #[derive(Debug)]
-pub struct PrivateFolder(OwnedFd);
+pub struct PrivateFolder(OwnedFd, (u64, u64));
 
 impl PrivateFolder {
     /// Opens the folder at `path`, which must not lie in one of the folders `served`. Makes it if it is missing. The
@@ -45,25 +46,46 @@ impl PrivateFolder {
         check_outside()?;
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         check_outside()?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = sys::fs::open(path, flags, Mode::empty())?;
-        if let Some(problem) = accessible_to_others(&sys::fs::fstat(&folder)?) {
-            return Err(io::Error::other(problem));
-        }
+        let folder = PrivateFolder::open_to_read(path)?.ok_or(io::ErrorKind::NotFound)?;
         let access = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
-        sys::fs::accessat(&folder, ".", access, AtFlags::EACCESS)?;
-        let _ = remove_leftovers(&folder);
-        Ok(PrivateFolder(folder))
+        sys::fs::accessat(&folder.0, ".", access, AtFlags::EACCESS)?;
+        let _ = remove_leftovers(&folder.0);
+        Ok(folder)
+    }
+
+    /// Opens the folder at `path`, which may be one that cannot be written. `None`: there is none.
+    pub fn open_to_read(path: &Path) -> io::Result<Option<PrivateFolder>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match sys::fs::open(path, flags, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        };
+        let stat = sys::fs::fstat(&folder)?;
+        match accessible_to_others(&stat) {
+            Some(problem) => Err(io::Error::other(problem)),
+            None => Ok(Some(PrivateFolder(folder, identity(&stat)))),
+        }
+    }
+
+    /// Whether it is still the folder at `path`.
+    pub fn is_at(&self, path: &Path) -> bool {
+        sys::fs::stat(path).is_ok_and(|stat| identity(&stat) == self.1)
     }
 
     /// Opens a file for reading and writing. `None`: there is none.
     pub fn open_file(&self, name: &OsStr) -> io::Result<Option<File>> {
-        self.open_with(name, OFlags::empty())
+        self.open_with(name, OFlags::RDWR)
+    }
+
+    /// Opens a file for reading alone. `None`: there is none.
+    pub fn read_file(&self, name: &OsStr) -> io::Result<Option<File>> {
+        self.open_with(name, OFlags::RDONLY)
     }
 
     /// Opens a file for reading and writing. Makes it if it is missing.
     pub fn open_or_make(&self, name: &OsStr) -> io::Result<File> {
-        self.open_with(name, OFlags::CREATE)?.ok_or_else(|| Errno::NOENT.into())
+        self.open_with(name, OFlags::RDWR | OFlags::CREATE)?.ok_or_else(|| Errno::NOENT.into())
     }
 
     /// Creates an empty file with a new name, and locks it.
@@ -131,7 +153,7 @@ impl PrivateFolder {
 
     fn open_with(&self, name: &OsStr, more: OFlags) -> io::Result<Option<File>> {
         // What is there may be a FIFO, whose open would wait.
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
         let file = match sys::fs::openat(&self.0, name, flags, FILE_MODE) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
