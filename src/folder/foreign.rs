@@ -2,20 +2,22 @@
 //!
 //! Knows no file system. What is there by such a name stays what it is.
 
-/// Whether a new entry of this name would come from such a path. `is_first`: it is the first name of the path.
-pub fn is_foreign(name: &str, is_first: bool) -> bool {
-    name.contains('\\') || is_first && is_root(name)
+/// Whether a new entry of this name would come from such a path. `is_first`: it is the first name of the path, `is_only`: and the last.
+pub fn is_foreign(name: &str, is_first: bool, is_only: bool) -> bool {
+    name.contains('\\') || is_first && (is_root(name) || !is_only && is_other_home(name))
 }
 
 /// Whether the path is such a one.
 pub fn is_foreign_path(path: &str) -> bool {
-    path.contains('\\') || is_root(path.split('/').next().unwrap_or_default())
+    let (first, is_only) = path.split_once('/').map_or((path, true), |(first, _)| (first, false));
+    path.contains('\\') || is_foreign(first, true, is_only)
 }
 
 /// The path with `/` between its names and nothing before the first, and whether a root stood there: that of this system or of another one.
 pub fn plain(path: &str) -> (String, bool) {
     let mut names = path.split(['/', '\\']).peekable();
-    let has_root = names.next_if(|first| first.is_empty() || is_root(first)).is_some();
+    let is_only = !path.contains(['/', '\\']);
+    let has_root = names.next_if(|first| first.is_empty() || is_foreign(first, true, is_only)).is_some();
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     (names.join("/"), has_root)
 }
@@ -24,6 +26,11 @@ pub fn plain(path: &str) -> (String, bool) {
 fn is_root(name: &str) -> bool {
     let is_drive = matches!(name.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
     name == "~" || is_drive || is_scheme(name) || is_variable(name)
+}
+
+/// Whether a shell takes the first name of a path for the home of a user: `~root/x`.
+fn is_other_home(name: &str) -> bool {
+    name.strip_prefix('~').is_some_and(|user| user.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
 }
 
 /// Whether a name is what stands before `//` in URIs such as `vscode://file/x`.
@@ -228,6 +235,7 @@ mod tests {
             ("C:/x", ("x", true)),
             ("~/x", ("x", true)),
             ("~", ("", true)),
+            ("~root/x/y", ("x/y", true)),
             ("$HOME/a/b", ("a/b", true)),
             ("${HOME}/a", ("a", true)),
             ("${workspaceFolder}/a", ("a", true)),
@@ -246,7 +254,9 @@ mod tests {
         for path in [
             "a/b",
             "${name}.java",
-            "~a/b",
+            "~a",
+            "~$a/b",
+            "a/~b/c",
             "a/~",
             "$id/edit.tsx",
             "$types.ts",

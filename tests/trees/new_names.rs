@@ -75,12 +75,12 @@ fn a_name_in_ascii_is_not_made_beside_one_that_looks_like_it() {
     not_under_wine!("Windows has no such names, and says so");
     let folder = Folder::new();
     sources(&folder);
-    for name in ["re\u{200b}port.txt", "dir\u{2060}/in.txt", "key\u{200b}.secret"] {
+    for name in ["re\u{200b}port.txt", "dir\u{2060}/in.txt", "key\u{200b}.secret", "src/re\u{200b}port.txt"] {
         put(&folder, name, "there\n");
     }
     let server = Stdio::start(&folder, &["--tools=filesystem,agent.edit", "--exclude=*.secret"]).ready();
     let before = tree(folder.path());
-    for path in ["report.txt", "dir/new.txt", "dir"] {
+    for path in ["report.txt", "dir/new.txt", "dir", "src/report.txt"] {
         for (tool, arguments) in writes(path) {
             let (is_error, text) = outcome(&server, tool, &arguments);
             assert!(
@@ -235,6 +235,25 @@ fn a_folder_that_holds_what_must_stay_is_refused_with_the_reason_and_a_way() {
         let (is_error, text) = outcome(&server, "edit", &json!({ "edits": [edit] }));
         assert!(is_error && text.contains("other entries in it can be moved or deleted"), "{text}");
     }
+}
+
+#[test]
+fn no_tree_is_made_of_the_home_of_a_user() {
+    on_both_with(&["--tools=filesystem,agent"], sources, |server, folder| {
+        let before = tree(folder.path());
+        for (path, told) in
+            [("~root/new.rs", "or '~' before them"), ("~root/src/new.rs", "Give 'src/new.rs'")]
+        {
+            for (tool, arguments) in writes(path) {
+                let (is_error, text) = outcome(server, tool, &arguments);
+                assert!(is_error && text.contains(told), "{tool} {arguments}: {text}");
+                assert_eq!(tree(folder.path()), before, "{tool} {arguments}");
+            }
+        }
+        // A name alone is one like others, and so is what is there.
+        server.ok("create_directory", json!({ "path": "~old" }));
+        server.ok("write_file", json!({ "path": "~old/a", "content": "x" }));
+    });
 }
 
 #[test]

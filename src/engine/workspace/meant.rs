@@ -145,7 +145,7 @@ impl Folders {
             // A name that is no text was found by the folder's list.
             let name = name.to_str().unwrap_or_default();
             let is_escape = has_escape(&in_lower_hex(name));
-            if is_escape || foreign::is_foreign(name, is_first && nth == 0) {
+            if is_escape || foreign::is_foreign(name, is_first && nth == 0, place.missing.is_empty()) {
                 let (plain, has_root) = foreign::plain(path.sent());
                 // In `arch\x86\boot`, the backslashes part names, if there is such a folder.
                 let folder = plain.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -163,7 +163,7 @@ impl Folders {
     }
 
     /// Refuses a new name in ASCII beside one that looks like it.
-    fn check_twin(&self, path: &FilePath, found: &Found) -> Result<()> {
+    pub(super) fn check_twin(&self, path: &FilePath, found: &Found) -> Result<()> {
         let (place, real) = (&found.place, found.real_path(path));
         let first = place.missing.first().map_or(&*place.name, |first| &**first);
         let twin = first.to_str().and_then(|first| unseen_twin(&place.dir, first));

@@ -15,7 +15,7 @@ use super::temporary;
 use crate::path::is_ignorable;
 use sys::fd::OwnedFd;
 use sys::ffi::{OsStrExt, OsStringExt};
-use sys::fs::Dir;
+use sys::fs::{Dir, Mode, OFlags};
 use text::shown::{has_escape, in_bytes, in_lower_hex, shown_in_full, shown_line};
 
 /// Most entries that a path is said to mean.
@@ -89,7 +89,13 @@ pub fn unseen_twin(folder: &OwnedFd, name: &str) -> Option<OsString> {
     if !name.is_ascii() || switches::is_off("ascii-twin") {
         return None;
     }
-    let entries = Dir::read_from(folder).ok()?.take(MOST_LOOKED_AT);
+    // The handle may be one that only paths are looked up beneath.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entries = match sys::fs::openat(folder, OsStr::new("."), flags, Mode::empty()) {
+        Ok(readable) => Dir::read_from(&readable),
+        Err(_) => Dir::read_from(folder),
+    };
+    let entries = entries.ok()?.take(MOST_LOOKED_AT);
     let twin = |name_there: &[u8]| {
         !name_there.is_ascii() && std::str::from_utf8(name_there).is_ok_and(|there| look_alike(there, name))
     };

@@ -9,7 +9,8 @@ use super::draft::Draft;
 use super::steps::{Before, Step};
 use crate::workspace::Workspace;
 use crate::workspace::found::{Found, Want};
-use folder::{Control, Error, FilePath, Result};
+use folder::fs::equivalent::{self, Spelling};
+use folder::{Control, Error, FilePath, NameProblem, Result};
 use sys::fd::OwnedFd;
 
 /// Adds operations to a draft.
@@ -52,6 +53,7 @@ impl Planner<'_, '_> {
         let path = pinned.map_or(Cow::Borrowed(path), |number| Cow::Owned(path.in_folder(number)));
         // What links on the disk lead to does not count where a step has changed a name of the path.
         if let Some(place) = pinned.map(lexical).filter(|place| self.draft.has_changed(place)) {
+            let place = self.respelled(place, &path)?;
             let spot = self.spot_of(&place, self.look(&path, want), &path, want)?;
             return Ok((place, spot));
         }
@@ -59,6 +61,32 @@ impl Planner<'_, '_> {
         let place = (found.number, found.real_path(&path).to_owned());
         let spot = self.spot_of(&place, Ok(found), &path, want)?;
         Ok((place, spot))
+    }
+
+    /// A place in a folder that a step has moved, with the names that folders on the disk have, if its own are not there.
+    fn respelled(&self, place: Place, path: &FilePath) -> Result<Place> {
+        let at = match self.draft.before(&place) {
+            Before::OnDisk(at) if at != place => at,
+            _ => return Ok(place),
+        };
+        let root = self.workspace.folders.roots()[at.0].folder()?;
+        match equivalent::spelling(root.handle(), &at.1) {
+            Spelling::AsSent => Ok(place),
+            Spelling::Other(other) => {
+                // What has another name is below what was moved.
+                let same = other.iter().zip(&at.1).take_while(|(one, other)| one == other).count();
+                let kept = place.1.iter().count() - (other.iter().count() - same);
+                let names = place.1.iter().take(kept).chain(other.iter().skip(same));
+                let other = (place.0, names.collect());
+                Ok(if self.draft.before(&other) == Before::Nothing { place } else { other })
+            }
+            Spelling::Several(others) => {
+                let folders = &self.workspace.folders;
+                let seen = others.iter().filter(|other| folders.is_seen(other));
+                let paths = seen.map(|other| folders.unmistakable(path, at.0, other)).collect();
+                Err(Error::InvalidName { problem: NameProblem::Several { paths } })
+            }
+        }
     }
 
     /// What is at `place`. `found`: what is there on the disk now.
@@ -75,6 +103,9 @@ impl Planner<'_, '_> {
         let found = if is_here { found? } else { self.workspace.folders.find_at(&at, path, want)? };
         found.check_not_excluded(path)?;
         if !found.exists() {
+            if !is_here {
+                self.workspace.folders.check_twin(path, &found)?;
+            }
             return Ok(Spot::Free(Some(found)));
         }
         // Where it is on the disk, whatever the job calls it.
