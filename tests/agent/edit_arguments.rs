@@ -33,6 +33,31 @@ fn names_of_other_tools_a_flat_edit_a_single_one_and_a_string_are_taken() {
 }
 
 #[test]
+fn empty_values_beside_each_form_of_the_edits_count_as_absent() {
+    let flat = json!({ "path": "a", "old": "one", "new": "1" });
+    let empty = [json!(null), json!(""), json!([])];
+    let patch = "*** Begin Patch\n*** Update File: a\n-one\n+1\n*** End Patch\n";
+    let mut calls = vec![
+        json!({ "path": "", "old": "", "new": null, "edits": [flat], "patch": "" }),
+        json!({ "path": "", "old": "", "new": "", "edits": [], "patch": patch }),
+        json!({ "path": "a", "lines": "1", "new": "1", "edits": [], "patch": null, "retry": "" }),
+    ];
+    for value in &empty {
+        for name in ["patch", "edits"] {
+            let mut call = flat.clone();
+            call[name] = value.clone();
+            calls.push(call);
+        }
+    }
+    for arguments in calls {
+        let folder = Folder::new();
+        folder.write("a", "one\n");
+        serve(&folder, &[]).ok("edit", arguments.clone());
+        assert_eq!(folder.text("a"), "1\n", "{arguments}");
+    }
+}
+
+#[test]
 fn empty_values_beside_others_never_choose_what_destroys() {
     let folder = Folder::new();
     folder.write("a", "one\n");
@@ -72,7 +97,7 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
         (json!([{ "path": "a", "lines": 0, "new": "x" }]), "lines count from 1"),
         (
             json!([{ "path": "a:2", "old": "two", "new": "x" }]),
-            "'a' without line numbers: read and edit take them as lines",
+            "Give the path 'a' without line numbers. Read the lines with read {\"path\":\"a\",\"lines\":\"2-2\"}.",
         ),
         (json!([{ "path": "a", "lines": "0-1", "new": "x" }]), "must be positive"),
         (

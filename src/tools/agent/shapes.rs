@@ -7,23 +7,48 @@ use serde_json::{Map, Value, from_str};
 /// The arguments that stand beside the edits.
 const BESIDE: [&str; 5] = ["dry_run", "dryRun", "diff", "message", "retry"];
 
-/// The same arguments with one list of edits, each with all that is its own. `None` if they have that already, or are none of edits.
+/// The same arguments with one list of edits, each with all that is its own, or with a patch alone; what is empty beside them is left out.
+/// `None` if they have that already, or are none of edits.
 pub(super) fn as_list(json: &str) -> Option<String> {
     let Value::Object(mut call) = opened(from_str(json).ok()?) else { return None };
-    if call.is_empty() || call.contains_key("patch") {
-        return None;
-    }
+    let mut given = |name| call.remove(name).map(opened).filter(|value| !is_empty(value));
+    let (patch, list) = (given("patch"), given("edits"));
     let mut flags = Map::new();
     for flag in BESIDE {
         flags.extend(call.remove(flag).map(|value| (flag.to_owned(), value)));
     }
-    let mut edits = Vec::new();
-    let is_list = call.len() == 1 && call.contains_key("edits");
-    if !flatten(call, &mut edits) && is_list {
-        return None;
+    let is_list = list.is_some() && call.is_empty();
+    if patch.is_some() || list.is_some() {
+        call.retain(|_, value| !is_empty(value));
     }
-    flags.insert("edits".into(), edits.into());
+    match (patch, list) {
+        (Some(patch), None) if call.keys().all(|name| name == "encoding") => {
+            flags.extend(call);
+            flags.insert("patch".into(), patch);
+        }
+        (Some(_), _) => return None,
+        (None, None) if call.is_empty() => return None,
+        (None, list) => {
+            call.extend(list.map(|list| ("edits".to_owned(), list)));
+            let mut edits = Vec::new();
+            if !flatten(call, &mut edits) && is_list {
+                return None;
+            }
+            flags.insert("edits".into(), edits.into());
+        }
+    }
     serde_json::to_string(&flags).ok()
+}
+
+/// Whether a value is one that a model filled in.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
 }
 
 /// Adds the edits of an object: itself, or those of its list, each with what stands beside the list and not in it. True if a list was in
@@ -90,6 +115,7 @@ mod tests {
         }
         for sent in [
             json!({ "edits": [{ "path": "a", "old": 1 }] }),
+            json!({ "edits": [], "patch": "" }),
             json!({ "patch": "x", "path": "a" }),
             json!({}),
             json!([1]),
