@@ -20,6 +20,9 @@ const SAMPLE: usize = 64 << 10;
 /// Bytes of a sample that are not ASCII, without which a guess is never sure.
 const EVIDENCE: usize = 16;
 
+/// Bytes of a text of UTF-16 that may be in either order.
+const FEW_UNITS: usize = 16;
+
 /// Different words of a sample that are not ASCII, without which no encoding of single bytes is sure.
 const WORDS: usize = 4;
 
@@ -82,7 +85,8 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
         return is_text.then_some(Likely::Text { choice: EncodingChoice::Utf16, is_sure: true });
     }
     if memchr::memchr(0, first).is_some() || memchr::memchr(0, sample).is_some() {
-        return by_nuls(first).map(Likely::sure).or_else(|| by_units(first).map(of_units));
+        let by_nuls = by_nuls(first).map(|encoding| of_units((encoding, !may_be_swapped(first))));
+        return by_nuls.or_else(|| by_units(first).map(of_units));
     }
     if let Some(encoding) = by_escapes(first).or_else(|| by_escapes(sample)) {
         return Some(Likely::sure(encoding));
@@ -346,6 +350,11 @@ fn by_nuls(text: &[u8]) -> Option<Encoding> {
     };
     let is_text = 2 * such(high, ALPHABETS) > text.len() / 2 && is_plain(encoding, text);
     is_text.then_some(encoding)
+}
+
+/// Whether few units of a letter of ASCII are Chinese characters in the other order of bytes.
+fn may_be_swapped(text: &[u8]) -> bool {
+    text.len() < FEW_UNITS && text.iter().all(|byte| matches!(byte, 0 | 0x4E..))
 }
 
 /// Whether bytes are text without controls.

@@ -284,6 +284,15 @@ fn the_likely_encoding_is_that_of_the_text() {
     assert!(is(likely(japanese, japanese), EncodingChoice::Is(Encoding::Iso2022Jp)));
     let colours = b"\x1b[31mred\x1b[0m caf\xE9\n";
     assert!(!is(likely(colours, colours), EncodingChoice::Is(Encoding::Iso2022Jp)));
+    // Chinese in the other order of bytes.
+    for (text, sure) in [("N", false), ("text", false), ("text\n", true), ("some text", true)] {
+        for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
+            let mut bytes = Vec::new();
+            encoding.encode(text, &mut bytes).unwrap();
+            let Some(Likely::Text { is_sure, .. }) = likely(&bytes, &bytes) else { panic!("{text}") };
+            assert_eq!(is_sure, sure, "{text}");
+        }
+    }
     // Damaged UTF-8, binary files, UTF-32.
     for bytes in [&"ещё \u{1}".as_bytes()[..6], b"a\0b", b"\xFF\xFE\0\0a\0\0\0"] {
         assert_eq!(likely(bytes, bytes), None, "{bytes:?}");
