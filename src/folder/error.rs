@@ -425,6 +425,8 @@ pub enum Occupant {
     Folder {
         /// The path that what is moved or copied would have in the folder. `None`: it is in that folder already.
         inside: Option<String>,
+        /// Whether that path is free.
+        is_free: bool,
     },
     /// What the call was to move or copy.
     Source,

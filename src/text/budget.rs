@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct Budget {
     left: Arc<AtomicUsize>,
+    total: usize,
 }
 
 /// The part of a [`Budget`] that one request has taken. It returns to the budget on drop.
@@ -19,7 +20,12 @@ pub struct Share {
 impl Budget {
     /// A budget of `bytes` bytes, all of them free.
     pub fn new(bytes: usize) -> Budget {
-        Budget { left: Arc::new(AtomicUsize::new(bytes)) }
+        Budget { left: Arc::new(AtomicUsize::new(bytes)), total: bytes }
+    }
+
+    /// Its bytes, free or not.
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// An empty share of this budget.

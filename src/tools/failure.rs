@@ -51,7 +51,7 @@ impl Guide {
     pub(super) fn reader_of_any(&self, name: &str) -> Option<String> {
         let is_offered = |tool: &&str| self.paths && self.offered.has(tool);
         let tool = ["read_text_file", "view", "read"].into_iter().find(is_offered)?;
-        Some(format!("{tool} {}", json!({ "path": name, "encoding": "auto" })))
+        Some(format!("{tool} {}", json!({ path_argument(tool): name, "encoding": "auto" })))
     }
 
     /// A tool that reads lines of files: `usual` if it is offered.
@@ -84,9 +84,7 @@ impl Guide {
         match (self.offered.has("list_files"), self.offered.has("list_directory")) {
             (true, other) if !(self.paths && other) => Some("list_files".into()),
             (_, true) => Some(call("list_directory", folder)),
-            _ if self.paths && self.offered.has("view") => {
-                Some(format!("view {}", json!({ "filename": folder })))
-            }
+            _ if self.paths && self.offered.has("view") => Some(call("view", folder)),
             _ if self.paths && self.offered.has("files") => Some(call("files", folder)),
             _ => None,
         }
@@ -94,7 +92,12 @@ impl Guide {
 }
 
 fn call(tool: &str, path: &str) -> String {
-    format!("{tool} {}", json!({ "path": path }))
+    format!("{tool} {}", json!({ path_argument(tool): path }))
+}
+
+/// The argument of this tool that takes a path.
+fn path_argument(tool: &str) -> &'static str {
+    if tool == "view" { "filename" } else { "path" }
 }
 
 /// The message of a failed call.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{id, refused, serve};
+use super::{edit, id, refused, serve};
 use crate::support::{Folder, Mcp, Stdio, named};
 use crate::trees::{make, put};
 
@@ -31,6 +31,49 @@ fn ten_thousand_edits_are_too_many_for_a_call() {
     let edits = vec![json!({ "path": "a", "old": "one", "new": "two" }); 10_000];
     let text = refused(&server, &folder, json!(edits));
     assert!(text.contains("expected at most 1000 in one call"), "{text}");
+}
+
+#[test]
+fn places_for_which_there_is_never_memory_are_not_told_to_be_tried_again() {
+    let folder = Folder::new();
+    put(&folder, "a", "x\n".repeat(60_000));
+    put(&folder, "b", "x\n".repeat(60_000));
+    put(&folder, "latin", b"caf\xE9 x\n".repeat(300_000));
+    let server = serve(&folder, &["--max-size=1"]);
+    for path in [".", "latin"] {
+        let answer = server.tool("replace", json!({ "pattern": "x", "replacement": "y", "path": path }));
+        let told = "pattern: its places need more memory than the 8 MB for all changes; replace in parts";
+        assert!(answer.is_error && answer.text.contains(told), "{}", answer.text);
+        assert!(!answer.text.contains("in a moment"), "{}", answer.text);
+    }
+    server.ok("replace", json!({ "pattern": "x", "replacement": "y", "path": "a" }));
+}
+
+#[test]
+fn too_many_places_of_a_text_are_told_with_the_place_of_the_edit() {
+    let folder = Folder::new();
+    put(&folder, "a", "xx\n".repeat(500_001));
+    let server = serve(&folder, &[]);
+    let edits = json!([{ "path": "b", "content": "" }, { "path": "a", "old": "x", "new": "y", "all": true }]);
+    let text = refused(&server, &folder, edits);
+    assert!(text.contains("edits[1]: it makes more than 1,000,000 replacements"), "{text}");
+}
+
+#[test]
+fn in_a_folder_that_the_same_call_moves_no_name_gets_a_twin() {
+    let (composed, decomposed) = ("caf\u{e9}.txt", "cafe\u{301}.txt");
+    let folder = Folder::new();
+    put(&folder, &format!("n/{decomposed}"), "one\n");
+    put(&folder, "n/unseen\u{200b}.txt", "two\n");
+    let server = serve(&folder, &[]);
+    let moved = json!({ "path": "n", "move_to": "m" });
+    edit(&server, json!([moved, { "path": format!("m/{composed}"), "content": "1\n" }]));
+    assert_eq!(folder.text(&format!("m/{decomposed}")), "1\n");
+    let back = json!({ "path": "m", "move_to": "n" });
+    edit(&server, json!([back, { "path": format!("n/{composed}"), "move_to": "n/x" }]));
+    assert_eq!(folder.text("n/x"), "1\n");
+    let text = refused(&server, &folder, json!([moved, { "path": "m/unseen.txt", "content": "2\n" }]));
+    assert!(text.contains("an entry is there whose name looks the same"), "{text}");
 }
 
 #[test]

@@ -191,11 +191,14 @@ fn what_is_in_the_way_missing_or_kept_is_refused_and_a_move_onto_itself_changes_
     let folder = Folder::new();
     put(&folder, "a", "a\n");
     put(&folder, "d/b", "b\n");
+    put(&folder, "e/a", "other\n");
     put(&folder, ".git/config", "x\n");
     put(&folder, "secret/key", "x\n");
     let server = serve(&folder, &["--exclude=secret/"]);
     for (one, part) in [
-        (json!({ "path": "a", "move_to": "d" }), "give the destination \"d/a\""),
+        (json!({ "path": "a", "move_to": "d" }), "give the path \"d/a\""),
+        (json!({ "path": "a", "move_to": "e" }), "in which \"e/a\" is not free either. Give another path."),
+        (json!({ "path": "a", "copy_to": "e/" }), "in which \"e/a\" is not free either. Give another path."),
         (json!({ "path": "a", "move_to": "d/b" }), "'d/b' exists already"),
         (json!({ "path": "d", "move_to": "d/e" }), "it cannot be moved into itself"),
         (json!({ "path": "d", "delete": true }), "Pass recursive: true"),

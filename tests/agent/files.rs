@@ -181,10 +181,13 @@ fn a_path_that_is_no_folder_says_what_to_pass() {
     let folder = project();
     let server = serve(&folder, &[]);
     for (arguments, part) in [
-        (json!({ "path": "src/main.rs" }), r#"Read it with read {"path":"src/main.rs"}"#),
+        (json!({ "path": "src/main.rs" }), r#"If it is text, read it with read {"path":"src/main.rs"}"#),
         (json!({ "path": "src/*.rs" }), r#"{"path":"src","pattern":"./*.rs"}"#),
         (json!({ "path": "scr" }), "Files with a similar name: src"),
-        (json!({ "path": "src/main.rs", "pattern": "*" }), r#"Read it with read {"path":"src/main.rs"}"#),
+        (
+            json!({ "path": "src/main.rs", "pattern": "*" }),
+            r#"If it is text, read it with read {"path":"src/main.rs"}"#,
+        ),
         (json!({ "depth": -1 }), "depth"),
         (json!({ "sort": "name" }), "one of modified, path, size"),
     ] {

@@ -74,7 +74,8 @@ fn what_stands_before_the_lines_is_the_path_as_it_is() {
     let missing = server.tool("read", json!({ "path": "none (1):3" }));
     assert!(missing.text.starts_with("Error: File 'none (1)' not found"), "{}", missing.text);
     let hint = server.tool("grep", json!({ "path": "copy (1):3", "pattern": "3" })).text;
-    assert!(hint.contains("'copy (1)' without line numbers: read and edit take them as lines"), "{hint}");
+    let read = r#"Read the lines with read {"path":"copy (1)","lines":"3-3"}."#;
+    assert!(hint.ends_with(&format!("Give the path 'copy (1)' without line numbers. {read}")), "{hint}");
 }
 
 #[test]

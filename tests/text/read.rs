@@ -390,3 +390,12 @@ fn a_cancelled_read_ends_within_50_ms() {
         start.elapsed()
     });
 }
+
+#[test]
+fn a_path_with_a_line_number_names_the_call_that_reads_the_line() {
+    on_all(&[], fill, |server, _| {
+        let told = failure(server, "read_file", json!({ "filename": "f:2" }));
+        let call = r#"Read the lines with view {"filename":"f","start_line":2,"end_line":2}."#;
+        assert!(told.ends_with(&format!("Give the path 'f' without line numbers. {call}")), "{told}");
+    });
+}

@@ -146,6 +146,8 @@ fn a_name_that_must_not_be_created_is_not_advised_to_be() {
     }
     let text = refused(&server, "edit_file", json!({ "path": "new.txt", "edits": edits }));
     assert!(text.contains("create the file with write_file"), "{text}");
+    let text = refused(&server, "edit_file", json!({ "path": "srd.txt", "edits": edits }));
+    assert!(text.contains("src.txt") && text.contains("create the file with write_file"), "{text}");
     let exact = Stdio::start(&folder, &["--tools=exact", "--names=paths"]).ready();
     let edits = json!([{ "old_text": "a", "new_text": "y" }]);
     for name in ["*.txt", "src.txt ", "src.txt:1"] {

@@ -231,23 +231,27 @@ fn nothing_is_to_be_deleted_that_a_move_would_not_replace() {
     put(&folder, "a.txt", "a");
     put(&folder, "full/x", "x");
     put(&folder, "other/y", "y");
+    put(&folder, "taken/full/z", "z");
+    put(&folder, "taken/a.txt", "z");
     let server = serve(&folder, &[]);
     let before = tree(folder.path());
     for (tool, arguments, says) in [
-        (
-            "move_file",
-            json!({ "source": "full", "destination": "other" }),
-            "give the destination \"other/full\".",
-        ),
+        ("move_file", json!({ "source": "full", "destination": "other" }), "give the path \"other/full\"."),
         (
             "move_file",
             json!({ "source": "a.txt", "destination": "other/" }),
-            "give the destination \"other/a.txt\".",
+            "give the path \"other/a.txt\".",
+        ),
+        ("copy_file", json!({ "source": "full/x", "destination": "other" }), "give the path \"other/x\"."),
+        (
+            "move_file",
+            json!({ "source": "full", "destination": "taken" }),
+            "It is a folder, in which \"taken/full\" is not free either. Give another path.",
         ),
         (
             "copy_file",
-            json!({ "source": "full/x", "destination": "other" }),
-            "give the destination \"other/x\".",
+            json!({ "source": "a.txt", "destination": "taken" }),
+            "It is a folder, in which \"taken/a.txt\" is not free either. Give another path.",
         ),
         ("move_file", json!({ "source": "a.txt", "destination": "a.txt" }), "It is the source itself"),
         ("move_file", json!({ "source": "full", "destination": "full" }), "It is the source itself"),

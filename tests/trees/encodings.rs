@@ -271,6 +271,7 @@ fn bytes_that_are_no_character_are_an_error_with_their_place_and_value() {
             let message = format!("Error: File contains invalid {name} encoding: {expected}\n");
             let hint = "If it has another encoding, pass \"encoding\", such as utf-8, ";
             assert!(text.starts_with(&(message + hint)), "{text}");
+            assert!(!text.contains(&format!(" {encoding},")), "what has failed is not advised: {text}");
         }
         let binary = outcome(server, "read_text_file", &json!({ "path": "bin", "encoding": "latin1" }));
         assert!(binary.1.starts_with("Error: File 'bin' is not a text file"), "{binary:?}");

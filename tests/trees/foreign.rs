@@ -44,7 +44,7 @@ fn a_path_of_another_system_or_for_a_shell_creates_nothing_and_the_right_one_is_
             ("src/a.rs:12", "'src/a.rs'"),
             ("src/a.rs:1-20", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":20}"#),
             ("src/a.rs#L1", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#),
-            ("src/a.rs#L1-L3", "start_line and end_line say which lines"),
+            ("src/a.rs#L1-L3", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":3}"#),
             ("@src/a.rs", "'src/a.rs'"),
             ("src/a.rs#1", r#"read_text_file {"path":"src/a.rs","start_line":1,"end_line":1}"#),
             ("src/a.rs:", "'src/a.rs'"),

@@ -138,8 +138,8 @@ fn a_destination_that_is_the_folder_itself_names_a_path_in_it_if_the_source_is_e
     let server = serve(&folder, "--tools=filesystem");
     for destination in ["", "."] {
         for (source, way_out) in [
-            ("src/notes.txt", "It is a folder. To put it in there, give the destination \"notes.txt\"."),
-            ("binary", "It is the folder that the source is in; give another destination."),
+            ("src/notes.txt", "It is a folder. To put it in there, give the path \"notes.txt\"."),
+            ("binary", "It is the folder that the source is in. Give another path."),
         ] {
             let arguments = json!({ "source": source, "destination": destination });
             let text = failed(&server, "move_file", arguments);

@@ -420,7 +420,9 @@ impl Workspace {
         }
         let Some(file) = opened.map_err(|refusal| refused(name, refusal))? else { return Ok(None) };
         match file.hides_its_size().map_err(|error| Error::read(name, error))? {
-            true => Err(Error::ReadFailed { source: io::Error::other(HIDDEN_SIZE) }),
+            true => {
+                Err(Error::ReadFailed { source: io::Error::new(io::ErrorKind::Unsupported, HIDDEN_SIZE) })
+            }
             false => Ok(Some(Arc::new(file.of_its_length().map_err(|error| Error::read(name, error))?))),
         }
     }

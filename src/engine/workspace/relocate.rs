@@ -242,8 +242,14 @@ impl Workspace {
             Some(name) if found.is_directory() => {
                 let inside = found.real_path(path).join(name);
                 let is_there = is_same_folder && inside == from.real_path(source);
-                let inside = || self::inside(path, &name.display().to_string());
-                Occupant::Folder { inside: (!is_there).then(inside) }
+                let name = name.display().to_string();
+                let is_free = || {
+                    let below = path.join(&name);
+                    let found = self.find_place(&below, Want::Link);
+                    found.is_ok_and(|found| !found.exists() && found.check_not_excluded(&below).is_ok())
+                };
+                let inside = (!is_there).then(|| self::inside(path, &name));
+                Occupant::Folder { is_free: inside.is_some() && is_free(), inside }
             }
             _ => Occupant::File { at: self.path_in(found.number, path) },
         }

@@ -49,7 +49,8 @@ pub struct SearchedText<'o> {
     /// `None`: it is searched as it is.
     decoded: Option<DecodedText<'o>>,
     doubt: Doubt,
-    held: Share,
+    /// Memory that is held for it.
+    pub held: Share,
 }
 
 impl<'o> SearchedText<'o> {
@@ -78,11 +79,16 @@ impl<'o> SearchedText<'o> {
         let is_as_it_is = encoding == Encoding::Utf8
             && (old.len() > MAX_DECODED || first_wrong_character(old, control)?.is_none());
         let mut held = memory.share();
-        if !is_as_it_is && !held.grow(FOR_BYTE * old.len()) {
+        if !is_as_it_is && !held.grow(SearchedText::memory_for(old.len())) {
             return Err(Error::Busy);
         }
         let decoded = if is_as_it_is { None } else { Some(DecodedText::new(of, control)?) };
         Ok(SearchedText { of, decoded, doubt, held })
+    }
+
+    /// The memory that a text of so many bytes takes at most.
+    pub fn memory_for(bytes: usize) -> usize {
+        FOR_BYTE * bytes
     }
 
     /// Whether its characters may be single bytes, although they are read as longer ones.
@@ -134,8 +140,8 @@ pub struct Replacing<'s> {
     numbers: HashMap<Vec<u8>, usize>,
     breaks: Breaks<'s>,
     has_breaks: bool,
-    /// Bytes of memory.
-    held: usize,
+    /// Bytes of memory that it needs.
+    pub held: usize,
 }
 
 impl Replacing<'_> {

@@ -61,8 +61,11 @@ pub(super) fn refused<'e>(
                 );
                 let error = match error {
                     Error::InvalidArguments { at, problem } => {
+                        // The engine's name for it, in which it is the only edit.
+                        let at = at.replace("old_text", NAMES.old_text).replace("new_text", NAMES.new_text);
+                        let at = at.strip_prefix("edits[0]").map_or(format!(".{at}"), str::to_owned);
                         let at =
-                            if is_patch { format!("patch: {path}") } else { format!("edits[{number}].{at}") };
+                            if is_patch { format!("patch: {path}") } else { format!("edits[{number}]{at}") };
                         Error::InvalidArguments { at, problem }
                     }
                     error => error,

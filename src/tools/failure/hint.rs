@@ -1,5 +1,7 @@
 //! What a model or a person does next about an error, in the names of the tools that the client is offered.
 
+use std::io::ErrorKind;
+
 use serde_json::json;
 
 use super::Guide;
@@ -79,7 +81,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some(format!("Another served folder has the folder {folder}: give an absolute path to put it there."))
         }
         Error::NotAFolder { name, folder: None } => Some(match guide.reader(name) {
-            Some(reader) => format!("Read it with {reader}."),
+            Some(reader) => format!("If it is text, read it with {reader}."),
             None => "Give the path of a folder.".into(),
         }),
         Error::IsAFolder { name } => {
@@ -118,8 +120,10 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some("Read it with start_line and end_line alone, which take lines of any length.".into())
         }
         Error::Unencodable { in_part, .. } => Some(encoding_failure::lacking(*in_part, guide)),
-        Error::Undecodable { .. } => {
-            let such = EncodingChoice::COMMON;
+        Error::Undecodable { encoding, .. } => {
+            let others: Vec<&str> =
+                EncodingChoice::COMMON.split(", ").filter(|other| !encoding.name().starts_with(other)).collect();
+            let such = others.join(", ");
             Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))
         }
         Error::OtherEncoding { name, likely: Some(Likely::NoText(kind)), .. } => {
@@ -164,8 +168,8 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         }
         Error::UnknownOperation { .. } => Some("Use replace, insert or delete.".into()),
         Error::Busy => Some(
-            "Nothing was changed. Send the same call again in a moment. If it fails while no other edit is in work, the file is \
-             too large for this edit."
+            "Nothing was changed. If others are in work, send the same call again in a moment. If not, this one is too large: make it in \
+             parts, each of fewer places."
                 .into(),
         ),
         Error::NoThread => Some(
@@ -180,6 +184,10 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::TimedOut => in_trees("Nothing was changed. Ask for less in one call, or send it again.")
             .or_else(|| Some("Nothing was changed.".into())),
         Error::Locked { .. } => in_trees("Nothing was changed. Send the same call again in a moment."),
+        Error::ReadFailed { source } if source.kind() == ErrorKind::Unsupported && source.raw_os_error().is_none() => in_trees(
+            "The system makes such a file when it is read, so its size and its versions are not known. Read it with another program, \
+             or read another file.",
+        ),
         Error::ReadFailed { .. } | Error::WriteFailed { .. } | Error::ListingFailed { .. } => {
             in_trees("Send the call again; if it fails again, tell the user what the system says.")
         }
@@ -229,20 +237,23 @@ fn occupied(occupant: &Occupant, guide: Guide) -> String {
         Occupant::File { at } => guide
             .call("delete_file", at)
             .map(|delete| format!("Give another path, or remove what is there with {delete}.")),
-        Occupant::Folder { inside: Some(inside) } => {
-            Some(format!("It is a folder. To put it in there, give the destination {}.", json!(inside)))
+        Occupant::Folder { inside: Some(inside), is_free: true } => {
+            Some(format!("It is a folder. To put it in there, give the path {}.", json!(inside)))
         }
-        Occupant::Folder { inside: None } => {
-            Some("It is the folder that the source is in; give another destination.".into())
+        Occupant::Folder { inside: Some(inside), .. } => {
+            Some(format!("It is a folder, in which {} is not free either. Give another path.", json!(inside)))
+        }
+        Occupant::Folder { inside: None, .. } => {
+            Some("It is the folder that the source is in. Give another path.".into())
         }
         Occupant::Elsewhere { there, beside, is_folder } => {
             let into = if *is_folder { ", or one inside that folder" } else { "" };
             Some(format!(
-                "Another served folder has {there}. To put it beside its source, give the destination {}{into}.",
+                "Another served folder has {there}. To put it beside its source, give the path {}{into}.",
                 json!(beside)
             ))
         }
-        Occupant::Source => Some("It is the source itself; give another destination.".into()),
+        Occupant::Source => Some("It is the source itself. Give another path.".into()),
         Occupant::Kept => None,
     };
     format!("Nothing was changed. {}", way_out.as_deref().unwrap_or("Give another path."))

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Guide;
+use super::{Guide, path_argument};
 use folder::{MAX_COMPONENTS, MAX_NAME, MAX_PATH, NameProblem, NameRule, readings};
 
 pub(super) fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
@@ -94,17 +94,15 @@ fn with_lines(name: &str, lines: Option<(u64, u64)>, guide: Guide) -> String {
         let reader = guide.line_reader("read_text_file")?;
         let lines = match reader {
             "read" => format!(r#"{{"path":{path},"lines":"{first}-{last}"}}"#),
-            _ => format!(r#"{{"path":{path},"start_line":{first},"end_line":{last}}}"#),
+            _ => {
+                let at = path_argument(reader);
+                format!(r#"{{"{at}":{path},"start_line":{first},"end_line":{last}}}"#)
+            }
         };
         Some(format!(" Read the lines with {reader} {lines}."))
     };
     let read = lines.and_then(call).unwrap_or_default();
-    let rule = match (guide.line_reader("read_text_file"), guide.offered.has("edit")) {
-        (Some("read"), true) => "read and edit take them as lines, grep and replace take none",
-        (Some("read"), false) => "read takes them as lines, grep takes none",
-        _ => "start_line and end_line say which lines are read",
-    };
-    format!("Give the path '{name}' without line numbers: {rule}.{read}")
+    format!("Give the path '{name}' without line numbers.{read}")
 }
 
 /// Names like the missing `name`, or else how to see which there are.

@@ -154,11 +154,22 @@ impl Call for EditFile {
                 exact::explain(self.path.sent(), count, error, wanted, (self.guide, self.encoding, &NAMES))
             }
             Err(Error::NotFound { name, similar, .. })
-                if self.edits.create() && similar.is_empty() && workspace.may_be_created(&self.path) =>
+                if self.edits.create() && workspace.may_be_created(&self.path) =>
             {
                 let with = if self.guide.offered.has("write_file") { " with write_file" } else { "" };
-                let problem =
-                    format!("it is empty, and there is no file '{name}'; create the file{with} first");
+                let near = match similar.is_empty() {
+                    true => String::new(),
+                    false => {
+                        format!(
+                            " (files with a similar name: {}); if none of them is meant",
+                            similar.join(", ")
+                        )
+                    }
+                };
+                let comma = if near.is_empty() { ";" } else { "," };
+                let problem = format!(
+                    "it is empty, and there is no file '{name}'{near}{comma} create the file{with} first"
+                );
                 Err(Error::InvalidArguments { at: "edits[0].oldText".into(), problem })
             }
             // The engine's name for it.

@@ -216,7 +216,11 @@ impl Planner<'_, '_> {
         let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
         let elsewhere = self.workspace.elsewhere_than(to, source, there, is_folder);
         let occupant = elsewhere.unwrap_or_else(|| match name {
-            Some(name) if is_folder => Occupant::Folder { inside: Some(relocate::inside(to, &name)) },
+            Some(name) if is_folder => {
+                let is_free = self.spot(&to.join(&name), Want::Link);
+                let is_free = is_free.is_ok_and(|(_, spot)| matches!(spot, Spot::Free(_)));
+                Occupant::Folder { inside: Some(relocate::inside(to, &name)), is_free }
+            }
             _ => Occupant::File { at: self.workspace.path_in(there, to) },
         });
         Error::Exists { name: to.sent().into(), occupant }

@@ -55,7 +55,7 @@ struct Outcome {
     /// How many of them are replaced.
     replaced: u64,
     hash: u64,
-    _held: Option<Share>,
+    held: Option<Share>,
 }
 
 /// What is known while a job is planned.
@@ -260,8 +260,15 @@ impl<'r> Run<'r> {
         };
         let is_ascii = self.request.scope.pattern.is_ascii() && self.replacement.is_ascii();
         let memory = self.workspace.plan_memory();
+        // With what this call holds already.
+        let busy = |held: usize, error: text::Error| match error {
+            text::Error::Busy if held > memory.total() => too_large(memory.total()),
+            error => error.into(),
+        };
+        let held_before = state.held();
         check_new_text(&file.read_as, (&file.shown, old), self.replacement.is_ascii(), self.control)?;
-        let text = SearchedText::new(file.read_as, (&file.shown, old), is_ascii, memory, self.control)?;
+        let text = SearchedText::new(file.read_as, (&file.shown, old), is_ascii, memory, self.control)
+            .map_err(|error| busy(held_before + SearchedText::memory_for(old.len()), error))?;
         let (mut replacing, mut count, mut replaced) = (text.replacing(), 0, 0);
         if let Some(list) = &mut state.list {
             list.begin(number, &file.shown);
@@ -294,8 +301,9 @@ impl<'r> Run<'r> {
         if text.may_be_halves() && self.call.only.is_none() {
             self.check_halves(&replacing, old, state)?;
         }
-        let (plan, held) = replacing.finish(memory)?;
-        state.outcomes[number] = Outcome { first, count, replaced, hash, _held: Some(held) };
+        let held = held_before + text.held.size() + replacing.held;
+        let (plan, held) = replacing.finish(memory).map_err(|error| busy(held, error))?;
+        state.outcomes[number] = Outcome { first, count, replaced, hash, held: Some(held) };
         Ok(plan)
     }
 
@@ -336,6 +344,11 @@ impl State<'_> {
         self.outcomes.iter().map(|outcome| outcome.count).sum()
     }
 
+    /// Memory that is held for the plans of files so far.
+    fn held(&self) -> usize {
+        self.outcomes.iter().filter_map(|outcome| outcome.held.as_ref()).map(Share::size).sum()
+    }
+
     fn files(&self) -> u64 {
         self.outcomes.iter().filter(|outcome| outcome.replaced > 0).count() as u64
     }
@@ -352,8 +365,17 @@ fn write_options() -> ChangeOptions {
 }
 
 fn too_many() -> Error {
-    let problem = "it is in more than 1,000,000 places; replace in parts, by path, glob or type";
-    Error::InvalidArguments { at: "pattern".into(), problem: problem.into() }
+    refused(format!("it is in more than 1,000,000 places; {IN_PARTS}"))
+}
+
+fn too_large(memory: usize) -> Error {
+    refused(format!("its places need more memory than the {} MB for all changes; {IN_PARTS}", memory >> 20))
+}
+
+const IN_PARTS: &str = "replace in parts, by path, glob or type, or with a pattern that is in fewer places";
+
+fn refused(problem: String) -> Error {
+    Error::InvalidArguments { at: "pattern".into(), problem }
 }
 
 fn unknown_group(UnknownGroup { group, groups }: UnknownGroup) -> Error {
