@@ -217,3 +217,17 @@ impl Call for Replace {
         }
     }
 }
+
+/// Whether a regular expression has `()`, which is meant as text: as a group it has none.
+fn has_empty_group(pattern: &str) -> bool {
+    let (mut is_escaped, mut is_in_class, mut before) = (false, false, ' ');
+    pattern.chars().any(|c| {
+        let is_empty = !is_escaped && !is_in_class && before == '(' && c == ')';
+        is_in_class = if is_escaped { is_in_class } else { c == '[' || is_in_class && c != ']' };
+        before = if is_escaped { ' ' } else { c };
+        is_escaped = c == '\\' && !is_escaped;
+        is_empty
+    })
+}
+
+const EMPTY_GROUP: &str = "() is a group without text, so this matches what has no brackets; for brackets write \\(\\), or pass \"fixed_strings\": true";

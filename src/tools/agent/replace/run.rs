@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::listed::List;
 use super::planned::{File, Planned, PlannedFile, Request};
 use super::told::{self, Found};
-use super::{Replace, TOOL};
+use super::{EMPTY_GROUP, Replace, TOOL, has_empty_group};
 use crate::tools::Reply;
 use crate::tools::agent::changed::Told;
 use crate::tools::pattern_text::WaysOut;
@@ -75,6 +75,9 @@ impl<'r> Run<'r> {
         started: Instant,
     ) -> Result<Run<'r>> {
         let pattern = request.scope.read_pattern(&WAYS_OUT)?;
+        if !request.scope.how.fixed && has_empty_group(&request.scope.pattern) {
+            return Err(refused(EMPTY_GROUP.into()));
+        }
         let replacement = match request.scope.how.fixed {
             true => Replacement::text(&request.replacement),
             false => Replacement::new(&request.replacement, &pattern).map_err(unknown_group)?,

@@ -148,6 +148,10 @@ pub(super) fn done(
         };
         return changed::told(summary, job, limit, &notes);
     };
+    if job.told.is_empty() {
+        let text = format!("Nothing would change: {} already as the replacement.", are(found.places));
+        return content(format!("{text}\n{}", notes.join("\n")), OutputKinds { text: true, data: false });
+    }
     let files = several(found.files, "file");
     let mut text = format!("Would change {} in {files}", several(found.places, "place"));
     match &plan {
