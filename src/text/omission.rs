@@ -59,6 +59,19 @@ pub fn omission<'t>(
     }
 }
 
+/// What is wrong with a new text whose lines begin with line numbers as reads show them, if the text that it replaces has none.
+pub fn numbered_problem(new_text: &str, replaced: &str) -> Option<&'static str> {
+    let number = |line: &str| line.trim_start().split_once(['\t', '→'])?.0.parse::<u64>().ok();
+    let mut numbers = new_text.lines().map(number);
+    let (first, second) = (numbers.next()??, numbers.next()??);
+    let mut expected = first.checked_add(2)?..;
+    let is_numbered = first + 1 == second && numbers.all(|number| number == expected.next());
+    let has_none = !replaced.trim().is_empty() && !replaced.lines().any(|line| number(line).is_some());
+    (is_numbered && has_none).then_some(
+        "its lines begin with line numbers, which are no part of the file; leave them out. To number lines, write the whole file",
+    )
+}
+
 /// Whether a line of a new text may be one that [`omission`] finds.
 pub fn has_omission(new_text: &str) -> bool {
     new_text.lines().map(str::trim).any(is_placeholder)

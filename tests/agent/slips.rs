@@ -38,6 +38,51 @@ fn a_wrong_encoding_does_not_mix_two_encodings_in_a_file() {
 }
 
 #[test]
+fn line_numbers_of_a_read_are_not_put_into_a_file() {
+    let folder = Folder::new();
+    put(&folder, "a", "one\ntwo\nthree\n");
+    put(&folder, "t", "1\tone\n2\ttwo\n");
+    let server = Stdio::start(&folder, &["--tools=agent,text.edit_file"]).ready();
+    for change in [
+        json!({ "path": "a", "old": "one\ntwo", "new": "1\tone\n2\t2" }),
+        json!({ "path": "a", "lines": "2-3", "new": "     2\t2\n     3\t3" }),
+        json!({ "path": "a", "old": "two", "new": "9→a\n10→b\n11→c\n" }),
+    ] {
+        let text = refused(&server, &folder, json!([change]));
+        assert!(text.contains("new: its lines begin with line numbers"), "{text}");
+    }
+    let call = json!({ "filename": "a", "old_text": "one\ntwo", "new_text": "1\tone\n2\t2" });
+    let answer = server.tool("edit_file", call);
+    assert!(answer.is_error && answer.text.contains("new_text: its lines begin"), "{}", answer.text);
+    for change in [
+        json!({ "path": "t", "old": "2\ttwo\n", "new": "2\t2\n3\t3\n" }),
+        json!({ "path": "a", "old": "one\n", "new": "1\tone\n5\tfive\n" }),
+        json!({ "path": "a", "append": "1\tone\n2\ttwo\n" }),
+    ] {
+        edit(&server, json!([change]));
+    }
+}
+
+#[test]
+fn brackets_that_are_no_group_are_not_replaced_as_one() {
+    let folder = Folder::new();
+    put(&folder, "a", "def f():\n    g(1)\n");
+    let server = serve(&folder, &[]);
+    for pattern in ["f()", "f()\\b", "[(]()", "\\\\()"] {
+        let answer = server.tool("replace", json!({ "pattern": pattern, "replacement": "h()" }));
+        assert!(answer.is_error && answer.text.contains("fixed_strings"), "{pattern}: {}", answer.text);
+    }
+    assert_eq!(folder.text("a"), "def f():\n    g(1)\n");
+    for (pattern, new) in [("f\\(\\)", "f()"), ("[()]", "|"), ("g(\\(1\\))", "f$1")] {
+        server.ok("replace", json!({ "pattern": pattern, "replacement": new, "dry_run": true }));
+    }
+    server.ok("replace", json!({ "pattern": "f()", "replacement": "h()", "fixed_strings": true }));
+    assert_eq!(folder.text("a"), "def h():\n    g(1)\n");
+    let same = server.ok("replace", json!({ "pattern": "1", "replacement": "1", "dry_run": true }));
+    assert!(same.starts_with("Nothing would change: 1 place is already as the replacement."), "{same}");
+}
+
+#[test]
 fn content_does_not_change_the_encoding_of_a_file_unsaid() {
     let folder = Folder::new();
     put(&folder, "a", latin("café x\n"));

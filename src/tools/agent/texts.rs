@@ -14,7 +14,7 @@ use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
 use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
 use text::lines::LineIndex;
-use text::omission::{omission, omission_problem};
+use text::omission::{numbered_problem, omission, omission_problem};
 use text::patch::{self, Unplaced};
 use text::splice::{EditPlan, Splice};
 use text::text_edit::TextLimits;
@@ -199,8 +199,9 @@ impl<'j> TextJob<'j> {
     fn check_omission(&self, index: &LineIndex, old: &[u8]) -> Result<(), text::Error> {
         for NewText { at, text, replaced } in self.kind.new_texts(|lines| text_of(index, old, lines)) {
             let line = omission(&text, Some(&replaced), old, Encoding::Utf8, self.control)?;
-            if let Some(line) = line {
-                return Err(text::Error::InvalidArguments { at: at.into(), problem: omission_problem(line) });
+            let numbered = || numbered_problem(&text, &replaced).map(str::to_owned);
+            if let Some(problem) = line.map(omission_problem).or_else(numbered) {
+                return Err(text::Error::InvalidArguments { at: at.into(), problem });
             }
         }
         Ok(())

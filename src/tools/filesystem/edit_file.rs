@@ -14,7 +14,7 @@ use text::encoded_edit::plan_decoded;
 use text::encoding::{Encoding, EncodingChoice};
 use text::line_diff::{DiffSize, LineDiff, MAX_LINE_EDITS, plan_diff};
 use text::lines::LineIndex;
-use text::omission::{omission, omission_problem};
+use text::omission::{numbered_problem, omission, omission_problem};
 use text::text_edit::{TextEdit, TextEdits, TextLimits};
 use text::tolerant::{self, TolerantEdits};
 
@@ -260,6 +260,10 @@ impl EditFile {
     /// Refuses a new text in which a line stands for text of the file.
     fn check_omissions(&self, old: &[u8], encoding: Encoding, control: &Control) -> Result<()> {
         for (number, edit) in self.edits.edits().iter().enumerate() {
+            if let Some(problem) = numbered_problem(&edit.new_text, &edit.old_text) {
+                let at = format!("edits[{number}].newText");
+                return Err(Error::InvalidArguments { at, problem: problem.into() });
+            }
             if let Some(line) = omission(&edit.new_text, Some(&edit.old_text), old, encoding, control)? {
                 let at = format!("edits[{number}].newText");
                 return Err(Error::InvalidArguments { at, problem: omission_problem(line) });

@@ -14,7 +14,7 @@ use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoded_edit::{ChangeScope, EVERYTHING, IfMissing, InParts, TextChange, plan as plan_text_change};
 use text::encoding::{Encoding, EncodingChoice};
-use text::omission::{has_omission, omission, omission_problem};
+use text::omission::{has_omission, numbered_problem, omission, omission_problem};
 use text::text_edit::TextLimits;
 
 /// Bytes of an answer besides the diff and the path.
@@ -122,6 +122,10 @@ impl Request for EditArguments {
             Some(EVERYTHING) => None,
             text => Some(text.unwrap_or_default().to_owned()),
         };
+        let new_and_replaced = new_text.as_deref().zip(replaced.as_deref());
+        if let Some(problem) = new_and_replaced.and_then(|(new, replaced)| numbered_problem(new, replaced)) {
+            return Err(Error::InvalidArguments { at: "new_text".into(), problem: problem.into() });
+        }
         let omission = with_omission("new_text", &new_text, replaced)
             .or_else(|| with_omission("content", &content, None));
         let has_old_text = old_text.as_ref().is_some_and(|old_text| !old_text.is_empty());
