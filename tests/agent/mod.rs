@@ -17,6 +17,7 @@ mod places; // how many places changed
 mod put_in; // text in the encoding of the file
 mod read; // texts, and lines of them
 mod recorded; // changes of the other sets, with a journal
+mod relevance; // files that define a word come first
 mod replace; // what a pattern matches, in all files
 mod replace_encodings; // the same in files of unsure encoding
 mod replace_model; // the same against crate regex

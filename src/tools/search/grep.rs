@@ -7,6 +7,7 @@ use serde_json::json;
 use self::content::LineForm;
 pub(in crate::tools) use self::hints::{Fruitless, hints};
 use self::place::Place;
+use self::relevance::{Asked, Relevance};
 use self::run::Run;
 pub(in crate::tools) use self::scope::Scope;
 pub(in crate::tools) use self::searched::balance;
@@ -28,6 +29,7 @@ mod files;
 mod hints;
 mod place;
 mod progress;
+mod relevance;
 mod run;
 mod scope;
 mod searched;
@@ -73,10 +75,13 @@ impl Keyword for OutputMode {
 pub(in crate::tools) enum Sort {
     Path,
     Modified,
+    /// Files that define the word first, then those of tests behind the others.
+    Relevance,
 }
 
 impl Keyword for Sort {
-    const WORDS: &'static [(&'static str, Sort)] = &[("path", Sort::Path), ("modified", Sort::Modified)];
+    const WORDS: &'static [(&'static str, Sort)] =
+        &[("path", Sort::Path), ("modified", Sort::Modified), ("relevance", Sort::Relevance)];
 }
 
 /// Lines before or behind a match.
@@ -129,7 +134,7 @@ arguments! {
         include_hidden: bool = false,
         /// Encoding of the files, such as shift_jis or koi8-r; what is not UTF-8 is guessed without it, UTF-16 found by its mark
         encoding: EncodingChoice = "utf-8",
-        /// Order of the files; content and count by path, files_with_matches by modified
+        /// Order of the files; content and count by path, files_with_matches by modified; relevance: those that define the word first, tests last
         sort as "sort" or "sort_by" or "sortBy": Option<Sort>,
         /// Files to leave out, as globs
         exclude as "exclude" or "exclude_pattern": Option<Globs>,
@@ -326,13 +331,21 @@ impl Call for Grep {
         }
         let wanted_files = self.scope.files()?;
         let wants = &wanted_files;
-        let run = Run { grep: self, workspace, pattern: &pattern, wants, control, started: Instant::now() };
+        let (started, pattern) = (Instant::now(), &pattern);
+        let relevance = match (self.sort, self.tally) {
+            (Sort::Relevance, None) => {
+                Some(Relevance::of(Asked { pattern, scope: &self.scope, wants, workspace, control })?)
+            }
+            _ => None,
+        };
+        let relevance = relevance.as_ref();
+        let run = Run { grep: self, workspace, pattern, wants, relevance, control, started };
         let reply = match (self.tally, self.mode, self.sort) {
             (Some(group), ..) => run.tally(group, wanted),
             (None, OutputMode::Content, Sort::Path) => run.content(wanted),
-            (None, OutputMode::Content, Sort::Modified) => run.content_by_time(wanted),
+            (None, OutputMode::Content, _) => run.content_by_rank(wanted),
             (None, _, Sort::Path) => run.files_by_path(wanted),
-            (None, _, Sort::Modified) => run.files_by_time(wanted),
+            (None, _, _) => run.files_by_rank(wanted),
         };
         match reply {
             Err(error @ Error::NotFound { .. }) => {

@@ -8,7 +8,8 @@ use engine::FoundFile;
 /// A file with matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MatchedFile {
-    pub(super) modified_ns: i128,
+    /// Files of a larger rank come first: the time of the last change, or the relevance.
+    pub(super) rank: i128,
     pub(super) folder: usize,
     /// Below the folder that is searched.
     pub(super) path: Vec<u8>,
@@ -21,27 +22,27 @@ pub(super) struct MatchedFile {
 }
 
 impl MatchedFile {
-    pub(super) fn new(file: &FoundFile, shown: String, state: u64) -> MatchedFile {
+    pub(super) fn new(file: &FoundFile, rank: i128, shown: String, state: u64) -> MatchedFile {
         let (path, whole_path) = (file.path[file.base..].to_vec(), file.path.clone());
-        let (modified_ns, folder, count) = (file.stamp.mtime_ns, file.folder, file.matches);
-        MatchedFile { modified_ns, folder, path, whole_path, shown, count, state }
+        let (folder, count) = (file.folder, file.matches);
+        MatchedFile { rank, folder, path, whole_path, shown, count, state }
     }
 
-    /// Whether it comes behind this place in a list, newest first.
-    pub(super) fn is_behind(&self, modified_ns: i128, folder: usize, path: &[u8]) -> bool {
-        self.by_time() > (Reverse(modified_ns), folder, path)
+    /// Whether it comes behind this place in a list by rank.
+    pub(super) fn is_behind(&self, rank: i128, folder: usize, path: &[u8]) -> bool {
+        self.by_rank() > (Reverse(rank), folder, path)
     }
 
     /// Where it stands in such a list.
-    fn by_time(&self) -> (Reverse<i128>, usize, &[u8]) {
-        (Reverse(self.modified_ns), self.folder, &self.path)
+    fn by_rank(&self) -> (Reverse<i128>, usize, &[u8]) {
+        (Reverse(self.rank), self.folder, &self.path)
     }
 }
 
 impl Ord for MatchedFile {
-    /// The file that was changed last comes first.
+    /// The file of the largest rank comes first.
     fn cmp(&self, other: &MatchedFile) -> Ordering {
-        self.by_time().cmp(&other.by_time())
+        self.by_rank().cmp(&other.by_rank())
     }
 }
 
@@ -61,10 +62,10 @@ impl Entry for MatchedFile {
 mod tests {
     use super::*;
 
-    fn file(time: i128, path: &str) -> MatchedFile {
+    fn file(rank: i128, path: &str) -> MatchedFile {
         let path = path.as_bytes().to_vec();
         MatchedFile {
-            modified_ns: time,
+            rank,
             folder: 0,
             whole_path: path.clone(),
             path,
@@ -75,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_files_come_first_and_those_of_one_time_by_their_paths() {
+    fn files_of_a_larger_rank_come_first_and_those_of_one_rank_by_their_paths() {
         let mut files = [file(1, "b"), file(1, "a"), file(2, "c"), file(1, "c")];
         files.sort();
-        let paths: Vec<_> = files.iter().map(|file| (file.modified_ns, &file.path[..])).collect();
+        let paths: Vec<_> = files.iter().map(|file| (file.rank, &file.path[..])).collect();
         assert_eq!(paths, [(2, &b"c"[..]), (1, b"a"), (1, b"b"), (1, b"c")]);
         assert!(
             files[2].is_behind(1, 0, b"a")

@@ -7,8 +7,8 @@ use engine::{FoundFile, LateFile, SearchPlace};
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The time of the file in a list by time.
-    pub(super) modified_ns: Option<i128>,
+    /// The rank of the file in a list by rank.
+    pub(super) rank: Option<i128>,
     /// The number of its served folder, 0-based.
     pub(super) folder: usize,
     /// Below the folder that is searched.
@@ -69,12 +69,12 @@ impl EndPlace {
 impl Place {
     /// Behind a file.
     pub(super) fn behind(folder: usize, path: &[u8]) -> Place {
-        Place { modified_ns: None, folder, path: path.into(), byte: None, told: None, is_told: true, skip: 0 }
+        Place { rank: None, folder, path: path.into(), byte: None, told: None, is_told: true, skip: 0 }
     }
 
-    /// Behind a file in a list by time.
-    pub(super) fn behind_in_time(file: &MatchedFile) -> Place {
-        Place { modified_ns: Some(file.modified_ns), ..Place::behind(file.folder, &file.path) }
+    /// Behind a file in a list by rank.
+    pub(super) fn behind_by_rank(file: &MatchedFile) -> Place {
+        Place { rank: Some(file.rank), ..Place::behind(file.folder, &file.path) }
     }
 
     /// In a file.
@@ -97,9 +97,9 @@ impl Place {
     pub(super) fn read(text: &str) -> Option<Place> {
         let mut words = text.splitn(5, ' ');
         let mut word = || words.next();
-        let modified_ns = match word()? {
+        let rank = match word()? {
             "-" => None,
-            time => Some(time.parse().ok()?),
+            rank => Some(rank.parse().ok()?),
         };
         let folder = word()?.parse().ok()?;
         let byte = word()?;
@@ -110,17 +110,17 @@ impl Place {
         };
         let byte = if byte == "-" { None } else { Some(byte.parse().ok()?) };
         let skip = word()?.parse().ok()?;
-        Some(Place { modified_ns, folder, byte, told, is_told, skip, path: path_kept(word()?).into_owned() })
+        Some(Place { rank, folder, byte, told, is_told, skip, path: path_kept(word()?).into_owned() })
     }
 
     /// Its text.
     pub(super) fn text(&self) -> String {
         let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".into());
-        let time = or_dash(self.modified_ns.map(|time| time.to_string()));
+        let rank = or_dash(self.rank.map(|rank| rank.to_string()));
         let byte = or_dash(self.byte.map(|byte| byte.to_string()));
         let byte = self.told.map_or_else(|| byte.clone(), |told| format!("{byte}+{told}"));
         let untold = if self.is_told { "" } else { UNTOLD };
-        format!("{time} {} {untold}{byte} {} {}", self.folder, self.skip, kept(&self.path))
+        format!("{rank} {} {untold}{byte} {} {}", self.folder, self.skip, kept(&self.path))
     }
 
     /// As the engine takes it.
@@ -139,7 +139,7 @@ mod tests {
         let inside = Place { byte: Some(7), skip: 3, ..behind.clone() };
         let told = Place { told: Some(9), ..inside.clone() };
         let untold = Place { is_told: false, ..inside.clone() };
-        for place in [Place { modified_ns: Some(-5), ..inside.clone() }, inside, told, untold, behind] {
+        for place in [Place { rank: Some(-5), ..inside.clone() }, inside, told, untold, behind] {
             assert_eq!(Place::read(&place.text()), Some(place));
         }
         assert!(

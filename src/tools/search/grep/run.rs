@@ -7,6 +7,7 @@ use super::content::Content;
 use super::files::MatchedFile;
 use super::hints::{Fruitless, hints};
 use super::place::Place;
+use super::relevance::Relevance;
 use super::searched::{balance, hit};
 use super::started::Started;
 use super::wanted_files::WantedFiles;
@@ -42,13 +43,15 @@ pub(super) struct Run<'r> {
     pub(super) workspace: &'r Workspace,
     pub(super) pattern: &'r Pattern,
     pub(super) wants: &'r WantedFiles,
+    /// Ranks files, if they come by relevance.
+    pub(super) relevance: Option<&'r Relevance>,
     pub(super) control: &'r Control,
     pub(super) started: Instant,
 }
 
-/// What a search for the newest files with matches has found.
-struct NewestFound {
-    /// The newest first, as many as an answer can hold.
+/// What a search for the files of the largest ranks has found.
+struct RankedFound {
+    /// Those of the largest ranks first, as many as an answer can hold.
     files: Vec<MatchedFile>,
     /// Number of all.
     ahead: u64,
@@ -89,12 +92,12 @@ impl<'r> Run<'r> {
         self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
-    /// Lines, those of the newest files first.
-    pub(super) fn content_by_time(self, wanted: OutputKinds) -> Result<Reply> {
+    /// Lines, those of the files of the largest ranks first.
+    pub(super) fn content_by_rank(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
         // The lines are looked for again.
-        let newest = self.control.leaving_time(SHARES_OF_LINES, || self.newest(None, place));
-        let NewestFound { files, mut searched, .. } = newest?;
+        let ranked = self.control.leaving_time(SHARES_OF_LINES, || self.ranked(None, place));
+        let RankedFound { files, mut searched, .. } = ranked?;
         let stop = Started::new(self.control);
         let (mut content, mut next) = (self.new_content(&stop), None);
         let has_changed = place.is_some_and(|place| {
@@ -108,28 +111,28 @@ impl<'r> Run<'r> {
                 content.is_late = true;
             }
             if again.stop.is_some() {
-                let modified_ns = Some(file.modified_ns);
+                let rank = Some(file.rank);
                 let end = content.end.as_ref();
                 let skip = content.skip;
-                next = end.map(|end| (Place { modified_ns, skip, ..Place::inside(end) }, end.state));
+                next = end.map(|end| (Place { rank, skip, ..Place::inside(end) }, end.state));
                 break;
             }
         }
         self.content_reply(content, &searched, next, has_changed, wanted)
     }
 
-    /// Searches for the files with matches at a place of a list by time, or behind it: the newest, at most `most`.
-    fn newest(self, most: Option<u64>, place: Option<&Place>) -> Result<NewestFound> {
+    /// Searches for the files with matches at a place of a list by rank, or behind it: those of the largest ranks, at most `most`.
+    fn ranked(self, most: Option<u64>, place: Option<&Place>) -> Result<RankedFound> {
         let room = if self.grep.offset > 0 { None } else { self.grep.limit.bytes };
-        let mut newest = Best::new(room, most);
+        let mut first = Best::new(room, most);
         let searched = self.search(0, None, &mut |file| {
-            let file = MatchedFile::new(&file, self.shown(&file), state_of(&file.stamp));
+            let file = MatchedFile::new(&file, self.rank(&file), self.shown(&file), state_of(&file.stamp));
             if is_ahead(place, &file) {
-                newest.offer(|last| file > *last, || file.clone());
+                first.offer(|last| file > *last, || file.clone());
             }
             true
         })?;
-        Ok(NewestFound { ahead: newest.total(), files: newest.into_sorted(), searched })
+        Ok(RankedFound { ahead: first.total(), files: first.into_sorted(), searched })
     }
 
     /// Searches one file again, and tells its lines.
@@ -181,16 +184,16 @@ impl<'r> Run<'r> {
         self.list_reply(list, &searched, next, has_changed, wanted)
     }
 
-    /// Files and numbers of lines, the newest files first.
-    pub(super) fn files_by_time(self, wanted: OutputKinds) -> Result<Reply> {
+    /// Files and numbers of lines, the files of the largest ranks first.
+    pub(super) fn files_by_rank(self, wanted: OutputKinds) -> Result<Reply> {
         let place = self.place(true)?;
         let needed = self.grep.most.map(|most| most.saturating_add(self.grep.offset));
-        let NewestFound { files, ahead, searched } = self.newest(needed, place)?;
+        let RankedFound { files, ahead, searched } = self.ranked(needed, place)?;
         let mut list = LimitedText::new(self.grep.limit).at_most(self.grep.most.unwrap_or(u64::MAX));
         let (mut last, skipped) = (None, self.grep.offset.min(ahead));
         for file in files.iter().skip(skipped as usize) {
             if list.push_line(&line_of(&file.shown, file.count)) {
-                last = Some((Place::behind_in_time(file), file.state));
+                last = Some((Place::behind_by_rank(file), file.state));
             }
         }
         list.count_more((ahead - skipped).saturating_sub(list.total()));
@@ -261,6 +264,7 @@ impl<'r> Run<'r> {
     ) -> Result<Reply> {
         let is_behind = self.grep.cursor.is_some() && self.grep.sort == Sort::Path;
         let mut notes = vec![self.balance(searched, [is_behind, has_more])];
+        notes.extend(self.relevance.and_then(|relevance| relevance.note.clone()));
         if has_changed {
             notes.push("[The file has changed since the cursor was made, or is gone]".into());
         }
@@ -271,11 +275,11 @@ impl<'r> Run<'r> {
         if !has_more && self.grep.cursor.is_none() {
             notes.extend(self.hints(searched));
         }
-        // Files that were not searched may be newer than all that were: only by path, a search can go on.
-        let is_partial_by_time = self.grep.sort == Sort::Modified && searched.stop == Some(SearchStop::Time);
+        // Files that were not searched may be of a larger rank than all that were: only by path, a search can go on.
+        let is_partial_by_rank = self.grep.sort != Sort::Path && searched.stop == Some(SearchStop::Time);
         let call = || {
             let mut arguments = self.grep.sent.clone();
-            if is_partial_by_time {
+            if is_partial_by_rank {
                 arguments.insert("sort".into(), "path".into());
                 return Ok(Some((TOOL.name, arguments.into())));
             }
@@ -323,10 +327,10 @@ impl<'r> Run<'r> {
         self.workspace.search(self.pattern, options, receiver, self.control)
     }
 
-    /// The place of the cursor, in a list by time or not.
-    fn place(self, by_time: bool) -> Result<Option<&'r Place>> {
+    /// The place of the cursor, in a list by rank or not.
+    fn place(self, by_rank: bool) -> Result<Option<&'r Place>> {
         let place = self.grep.place.as_ref();
-        match place.is_none_or(|place| place.modified_ns.is_some() == by_time) {
+        match place.is_none_or(|place| place.rank.is_some() == by_rank) {
             true => Ok(place),
             false => Err(wrong_cursor()),
         }
@@ -351,6 +355,11 @@ impl<'r> Run<'r> {
     /// Hits of one file that are kept; the receiver looks for more where it needs them.
     fn keep(self) -> usize {
         self.grep.most.map_or(KEPT, |most| usize::try_from(most).unwrap_or(KEPT).clamp(1, KEPT))
+    }
+
+    /// The rank of a file: its relevance, or the time of its last change.
+    fn rank(self, file: &FoundFile) -> i128 {
+        self.relevance.map_or(file.stamp.mtime_ns, |relevance| relevance.rank(file))
     }
 
     /// The path of a file as other tools take it: absolute if there are several served folders.
@@ -384,12 +393,12 @@ fn nothing(searched: &Searched) -> &'static str {
     if searched.counts.hits > 0 { "No further matches" } else { "No matches found" }
 }
 
-/// Whether a file comes at the place of a cursor in a list by time, or behind it.
+/// Whether a file comes at the place of a cursor in a list by rank, or behind it.
 fn is_ahead(place: Option<&Place>, file: &MatchedFile) -> bool {
     place.is_none_or(|place| {
-        let Place { modified_ns, folder, path, byte, .. } = place;
+        let Place { rank, folder, path, byte, .. } = place;
         byte.is_some() && place.is_in(file.folder, &file.path)
-            || modified_ns.is_some_and(|time| file.is_behind(time, *folder, path))
+            || rank.is_some_and(|rank| file.is_behind(rank, *folder, path))
     })
 }
 
