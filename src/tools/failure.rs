@@ -97,7 +97,12 @@ fn call(tool: &str, path: &str) -> String {
 
 /// The argument of this tool that takes a path.
 fn path_argument(tool: &str) -> &'static str {
-    if tool == "view" { "filename" } else { "path" }
+    match tool {
+        "view" => "filename",
+        // Of the set `lines`: the others have a better one.
+        "read_file" => "name",
+        _ => "path",
+    }
 }
 
 /// The message of a failed call.

@@ -105,8 +105,8 @@ fn where_files_have_names_a_line_number_or_a_path_of_windows_makes_no_file_eithe
         let before = folder.names();
         for (name, advice) in [
             (r"d\a", "it reads as 'd/a'"),
-            ("f.py:2", r#"read_file {"path":"f.py","start_line":1,"end_line":1}"#),
-            ("f.py#L1-L2", r#"read_file {"path":"f.py","start_line":0,"end_line":1}"#),
+            ("f.py:2", r#"read_file {"name":"f.py","start_line":1,"end_line":1}"#),
+            ("f.py#L1-L2", r#"read_file {"name":"f.py","start_line":0,"end_line":1}"#),
         ] {
             let created = json!([{ "old_text": "", "new_text": "x" }]);
             for (tool, arguments) in [

@@ -160,6 +160,8 @@ fn blanks_and_line_breaks_around_names_make_no_entry_and_the_one_that_is_meant_i
             assert!(!text.contains('\r') && text.lines().count() == 2, "{text:?}");
         }
     }
+    let (_, text) = outcome(&server, "read_text_file", &json!({ "path": "./src/a.rs " }));
+    assert!(text.ends_with("similar name: ./src/a.rs"), "each is named once: {text}");
     for path in ["src\n", "src ", " src"] {
         let (is_error, text) = outcome(&server, "list_directory", &json!({ "path": path }));
         assert!(is_error && text.contains("similar name: src"), "{path:?}: {text}");

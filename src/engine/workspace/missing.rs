@@ -48,7 +48,7 @@ impl Workspace {
             }
         }
         if let Some(meant) = self.folders.meant_instead(path) {
-            similar.retain(|near| *near != meant);
+            similar.retain(|near| near != meant.strip_prefix("./").unwrap_or(&meant));
             similar.insert(0, meant);
         }
         // It has come since, or is not found although it is listed.
