@@ -19,6 +19,7 @@ use self::flusher::Flusher;
 use self::folder_log::{FolderLog, LARGEST_NUMBER, name_of};
 use self::journal_folder::JournalFolder;
 use self::looks::Looks;
+pub use self::lost::others_behind;
 pub use self::open_change::OpenChange;
 pub use self::unrecorded::Unrecorded;
 
@@ -26,6 +27,7 @@ mod flusher;
 mod folder_log;
 mod journal_folder;
 mod looks;
+mod lost;
 mod open_change;
 mod undone;
 mod unrecorded;
@@ -38,6 +40,9 @@ const LAST: &str = "last";
 
 /// The folder of the changes that are being made.
 const OPEN: &str = "open";
+
+/// How the name of a change ends that is damaged.
+const DAMAGED: &str = ".damaged";
 
 /// The number of a change: it grows with each one.
 pub type ChangeNumber = u64;
@@ -157,7 +162,7 @@ fn rewrite(mut file: &File, bytes: &[u8], len: u64) -> io::Result<()> {
 /// Gives a change that cannot be read another name, under which it is no change.
 fn set_aside(done: &PrivateFolder, name: &OsStr, path: &Path) {
     let mut aside = name.to_owned();
-    aside.push(".damaged");
+    aside.push(DAMAGED);
     let renamed = done.rename_to_free(name, done, &aside);
     let (path, name) = (path.display(), name.display());
     match renamed {

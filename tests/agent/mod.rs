@@ -9,6 +9,7 @@ mod ends; // where what a job makes and moves is in the end
 mod faults; // faults of the system in the middle of a job
 mod files; // the tree, and paths
 mod grep; // lines that match
+mod lost; // changes that the journal has no more
 mod many_files; // jobs over more files than may be open
 #[cfg(feature = "toolkit")]
 mod outline; // what is defined where

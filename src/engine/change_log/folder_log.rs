@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::journal_folder::JournalFolder;
-use super::{ChangeNumber, held};
+use super::{ChangeNumber, DAMAGED, held};
 
 /// The most changes that are kept of one folder.
 const MAX_CHANGES: usize = 50_000;
@@ -22,6 +22,9 @@ pub(super) const LARGEST_NUMBER: ChangeNumber = 10u64.pow(DIGITS as u32) - MAX_C
 
 /// The folder of the changes of one served folder that are done.
 const DONE: &str = "done";
+
+/// A file that is there if changes were removed to make room.
+pub(super) const DROPPED: &str = "dropped";
 
 /// The changes of one served folder that are done.
 #[derive(Debug)]
@@ -49,6 +52,14 @@ impl FolderLog {
         Arc::new(FolderLog { path, done, known: Mutex::default() })
     }
 
+    /// The numbers of the changes that were set aside.
+    pub(super) fn damaged(&self) -> io::Result<Vec<ChangeNumber>> {
+        let Some(done) = self.done.known()? else { return Ok(Vec::new()) };
+        let names = done.names_in()?;
+        let number = |name: &OsString| number_of(name.to_str()?.strip_suffix(DAMAGED)?.as_ref());
+        Ok(names.iter().filter_map(number).collect())
+    }
+
     pub(super) fn numbers(&self) -> io::Result<Vec<ChangeNumber>> {
         let Some(done) = self.done.look()? else { return Ok(Vec::new()) };
         let names = done.names_in()?;
@@ -73,6 +84,9 @@ impl FolderLog {
         for (number, len) in numbers.iter().zip(lens) {
             if left <= 1 || bytes <= max && left <= MAX_CHANGES {
                 break;
+            }
+            if left == numbers.len() && done.len_of(DROPPED.as_ref()).is_none() {
+                done.open_or_make(DROPPED.as_ref())?;
             }
             done.unlink(&name_of(*number))?;
             (bytes, left) = (bytes - len, left - 1);

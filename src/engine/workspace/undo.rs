@@ -62,7 +62,7 @@ impl Workspace {
             .ok_or_else(|| refused("change", "there is no journal (--journal=off): nothing can be undone"))?;
         let failed = |source| Error::WriteFailed { source };
         let Some(change) = log.read(number).map_err(failed)? else {
-            return Err(told::unknown(&log.numbers().map_err(failed)?).into());
+            return Err(refused("change", &log.why_not_there(number).map_err(failed)?).into());
         };
         let mut turn = None;
         if !options.dry_run {

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+mod files;
 #[cfg(feature = "toolkit")]
 mod since_head;
 
 use super::change_id::ChangeId;
-use super::changed::{cut, diff_of};
-use super::tree::quoted;
+use super::changed::cut;
 use crate::tools::arguments::{Argument, Keyword, Request, Takes, UpTo, Value, arguments};
 use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::timestamp::{parse_timestamp, timestamp};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ByOthers, ChangeLog, ChangeNumber, ChangedFile, Workspace};
+use engine::{ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 use text::shown::shown_line;
@@ -57,12 +57,6 @@ const MOST_CHANGES: usize = 30;
 
 /// How to see what an answer had no room for.
 const WAY_ON: &str = ": give the path of a folder or file, a later since, or diff: false";
-
-/// The most files that are told one by one without diffs.
-const TOLD_FILES: usize = 10;
-
-/// How many groups of files before one are looked at for its own.
-const KINDS: usize = 8;
 
 /// The most characters of a client's name and of a message that are shown.
 const MOST_NAME: usize = 60;
@@ -128,6 +122,15 @@ impl Argument for Since {
 /// A change and its number.
 type Numbered = (ChangeNumber, Change);
 
+/// What a call asks for.
+struct Asked {
+    changes: Vec<Numbered>,
+    /// What has become of the files that they changed.
+    files: Vec<ChangedFile>,
+    /// The oldest change that is kept, if older ones may have been asked for.
+    is_cut: Option<ChangeNumber>,
+}
+
 /// A parsed call.
 #[derive(Debug)]
 struct Changes {
@@ -170,12 +173,18 @@ impl Call for Changes {
         if let Some(Since::Change(number)) = self.since {
             let last = log.numbers().map_err(unread)?.last().copied().unwrap_or(0);
             let (at, asked) = self.only.map_or(("since", number), |only| ("change", only));
-            if asked > last {
+            if asked > last && !log.damaged().contains(&asked) {
                 let problem = format!("there is no change c{asked}; the last one is c{last}");
                 return Err(Error::InvalidArguments { at: at.into(), problem });
             }
         }
-        let (changes, files) = self.asked(log, workspace, control)?;
+        if let Some(only) = self.only
+            && log.read(only).map_err(unread)?.is_none()
+        {
+            let problem = log.why_not_there(only).map_err(unread)?;
+            return Err(Error::InvalidArguments { at: "change".into(), problem });
+        }
+        let Asked { changes, files, is_cut } = self.asked(log, workspace, control)?;
         if let Some(path) = self.path.as_ref().filter(|_| files.is_empty()) {
             workspace.check_ever_there(path, control)?;
         }
@@ -185,13 +194,20 @@ impl Call for Changes {
                 format!("{} in {}", several(changes as u64, "change"), several(files as u64, "file"))
             }
         };
+        if let Some(oldest) = is_cut {
+            // A write to a String cannot fail.
+            let _ = write!(
+                text,
+                "\n[Changes before c{oldest} are not known any more: they were removed to make room]"
+            );
+        }
         self.push_unrecorded(&mut text, workspace);
         let before = changes.len().saturating_sub(MOST_CHANGES);
         if before > 0 {
             let _ = write!(text, "\n[{before} earlier ones are not shown: give since, or path]");
         }
         changes[before..].iter().for_each(|(number, change)| self.push_change(&mut text, *number, change));
-        self.push_files(&mut text, &files);
+        self.push_files(&mut text, &files, &log.damaged());
         cut(&mut text, self.limit, WAY_ON);
         let is_nothing = files.is_empty();
         Ok(Reply { is_nothing, ..content(text, OutputKinds { text: true, data: false }) })
@@ -199,16 +215,16 @@ impl Call for Changes {
 }
 
 impl Changes {
-    /// The changes that are asked for, and what has become of the files that they changed.
-    fn asked(
-        &self,
-        log: &ChangeLog,
-        workspace: &Workspace,
-        control: &Control,
-    ) -> Result<(Vec<Numbered>, Vec<ChangedFile>)> {
+    fn asked(&self, log: &ChangeLog, workspace: &Workspace, control: &Control) -> Result<Asked> {
         let is_wanted = self.is_wanted(log);
         let behind = if let Some(Since::Change(number)) = self.since { number } else { 0 };
         let mut changes = changes_from(log, behind, &is_wanted).map_err(unread)?;
+        let oldest = log.oldest().map_err(unread)?;
+        let is_cut = oldest.filter(|oldest| match self.since {
+            Some(Since::Change(number)) => number + 1 < *oldest && self.only.is_none(),
+            // The time may have begun before.
+            _ => changes.first().is_some_and(|(first, _)| first <= oldest),
+        });
         let is_asked = |(number, change): &&Numbered| {
             is_wanted(change)
                 && self.only.is_none_or(|only| *number == only)
@@ -222,7 +238,7 @@ impl Changes {
         let told: HashSet<ChangeNumber> =
             files.iter().flat_map(|file| file.changes.iter().copied()).collect();
         changes.retain(|(number, _)| asked.contains(number) && told.contains(number));
-        Ok((changes, files))
+        Ok(Asked { changes, files, is_cut })
     }
 
     /// The line for changes of the session that the journal lacks.
@@ -273,65 +289,6 @@ impl Changes {
             let _ = write!(text, ": {}", shortened(&shown_line(change.message.as_bytes()), MOST_MESSAGE));
         }
     }
-
-    /// The lines of all files: many without diffs are told in one line a folder.
-    fn push_files(&self, text: &mut String, files: &[ChangedFile]) {
-        if self.with_diff || files.len() <= TOLD_FILES {
-            files.iter().for_each(|file| self.push_file(text, file));
-            return;
-        }
-        let key = |file: &ChangedFile| (folder_of(&file.path).to_owned(), told_of(file));
-        let mut groups: Vec<((String, String), Vec<&str>)> = Vec::new();
-        for file in files {
-            let name = &file.path[folder_of(&file.path).len()..];
-            match groups.iter_mut().rev().take(KINDS).find(|(known, _)| *known == key(file)) {
-                Some((_, names)) => names.push(name),
-                None => groups.push((key(file), vec![name])),
-            }
-        }
-        for ((folder, what), names) in groups {
-            let names: Vec<_> = names.into_iter().map(quoted).collect();
-            // A write to a String cannot fail.
-            let folder = if folder.is_empty() { "./" } else { &folder };
-            let what = if what.is_empty() { String::new() } else { format!(" ({})", what.trim_start()) };
-            let _ = write!(text, "\n{folder}: {}{what}", names.join(" "));
-        }
-    }
-
-    fn push_file(&self, text: &mut String, file: &ChangedFile) {
-        // A write to a String cannot fail.
-        let _ = write!(text, "\n{}:{}", file.path, told_of(file));
-        let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
-        let _ = write!(text, "\n{}", diff_of(&file.path, old, new, self.context).trim_end_matches('\n'));
-    }
-}
-
-/// What has become of a file, and by whom.
-fn told_of(file: &ChangedFile) -> String {
-    let is_deleted = file.is_deleted && file.by_others != ByOthers::Deleted;
-    let what = match (&file.was, is_deleted) {
-        (Some(was), true) if *was != file.path => format!(" moved from {was}, deleted"),
-        (_, true) => " deleted".into(),
-        (None, false) => " new".into(),
-        (Some(was), false) if *was != file.path => format!(" moved from {was}"),
-        (Some(_), false) => String::new(),
-    };
-    let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
-    let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };
-    let others = match file.by_others {
-        ByOthers::Nothing => return what + &own,
-        ByOthers::Changed => "by another program",
-        ByOthers::Deleted => "deleted by another program",
-        ByOthers::MadeAgain => "there again by another program",
-    };
-    let is_one = own.is_empty() && (what.is_empty() || file.by_others == ByOthers::Changed);
-    let comma = if is_one { "" } else { "," };
-    format!("{what}{own}{comma} {others}")
-}
-
-/// The folder in a path, with its slash.
-fn folder_of(path: &str) -> &str {
-    &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
 #[cfg(not(feature = "toolkit"))]

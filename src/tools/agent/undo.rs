@@ -9,7 +9,7 @@ use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{JobChange, JobDone, JobError, JobNote, JobOptions, Unrecorded, Workspace};
+use engine::{ChangeLog, JobChange, JobDone, JobError, JobNote, JobOptions, Unrecorded, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 
@@ -100,7 +100,12 @@ impl Call for Undo {
             [] => format!("{verb}: c{number}."),
             _ => format!("{verb}: c{number}. {}", changed::summary(&job.told, self.dry_run)),
         };
-        Ok(changed::told(summary, job, self.limit, &[]))
+        let damaged = workspace.change_log().map(ChangeLog::damaged).unwrap_or_default();
+        let later = damaged.last().filter(|damaged| self.change.is_none() && **damaged > number);
+        let note = later.map(|later| {
+            format!("[c{later} came later, but its record is damaged: whose it was is not known, and it cannot be undone]")
+        });
+        Ok(changed::told(summary, job, self.limit, note.as_slice()))
     }
 }
 

@@ -10,10 +10,15 @@ const MOST_SHOWN: usize = 300;
 /// The most places that an error shows.
 const MOST_PLACES: usize = 5;
 
-/// What an error says of a conflict in the text `now`. `by`: the change that has changed the lines.
-pub(super) fn changed_since(conflict: &Conflict, by: Option<ChangeNumber>, now: &[u8]) -> String {
+/// What an error says of a conflict in the text `now`. `by`: the change that has changed the lines, else `others` have.
+pub(super) fn changed_since(
+    conflict: &Conflict,
+    by: Option<ChangeNumber>,
+    others: &str,
+    now: &[u8],
+) -> String {
     let first = by.map_or(String::new(), |by| format!("`undo` of c{by} first, or "));
-    let by = by.map_or("another program".to_owned(), |by| format!("c{by}"));
+    let by = by.map_or(others.to_owned(), |by| format!("c{by}"));
     let encoding = encoding_of(now);
     let (line, there) = lines_at(conflict, now, encoding);
     let there = quoted(there, encoding);
@@ -92,7 +97,7 @@ mod tests {
         );
         let now = wide("\u{430}\u{431}\u{432}\n\u{436}\u{437}\u{a0a}\n");
         let conflict = journal::undo_plan(&change, &now, &[]).unwrap_err();
-        let told = changed_since(&conflict, None, &now);
+        let told = changed_since(&conflict, None, "another program", &now);
         assert!(told.contains("put \"\u{44d}\" in the place of \"\u{433}\u{434}\""), "{told}");
         assert!(told.contains("at line 2, is \"\u{436}\u{437}\u{a0a}\" now"), "{told}");
     }
@@ -101,7 +106,7 @@ mod tests {
     fn each_place_of_lines_that_touch_is_told_in_its_own_line() {
         let place = |old: &str, new: &str| ConflictPlace { start: 0, old: old.into(), new: new.into() };
         let conflict = Conflict { places: vec![place("1", "a"), place("2", "b")], at: 0..3, by: None };
-        let told = changed_since(&conflict, Some(7), b"x\ny\n");
+        let told = changed_since(&conflict, Some(7), "", b"x\ny\n");
         let end = "The change had put\n\"a\" in the place of \"1\"\n\"b\" in the place of \"2\"";
         assert!(told.ends_with(end) && told.contains("is \"x\\ny\" now: `undo` of c7 first"), "{told}");
     }

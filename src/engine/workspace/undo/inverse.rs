@@ -7,7 +7,7 @@ use super::super::{Place, Workspace};
 use super::conflict::changed_since;
 use super::history::History;
 use super::{Target, named_places, refused, told};
-use crate::change_log::ChangeNumber;
+use crate::change_log::{ChangeLog, ChangeNumber, others_behind};
 use folder::{Error, FilePath, Result};
 use journal::{FileChange, KeptEntry, Step};
 use std::ffi::OsStr;
@@ -21,11 +21,13 @@ pub(super) struct Inverse<'w> {
     history: History<'w>,
     pub(super) operations: Vec<Operation<'static>>,
     pub(super) pieces: Vec<PieceUndone>,
+    damaged: Vec<ChangeNumber>,
 }
 
 impl<'w> Inverse<'w> {
     pub(super) fn new(workspace: &'w Workspace, history: History<'w>) -> Inverse<'w> {
-        Inverse { workspace, history, operations: Vec::new(), pieces: Vec::new() }
+        let damaged = workspace.change_log().map(ChangeLog::damaged).unwrap_or_default();
+        Inverse { workspace, history, operations: Vec::new(), pieces: Vec::new(), damaged }
     }
 
     /// Takes a piece back: after all contents, the later ones first.
@@ -57,13 +59,14 @@ impl<'w> Inverse<'w> {
             later.into_iter().map(|at| self.content_at(at)).collect();
         let (path, file) = (self.path(&place), file.clone());
         let name = path.sent().to_owned();
+        let others = others_behind(&self.damaged, self.history.changes[held.change].0);
         let plan: TextPlan<'static> = Box::new(move |_: &LineIndex, text: &[u8]| {
             let changes: Vec<&FileChange> = later.iter().map(|(_, file)| file).collect();
             match journal::undo_plan(&file, text, &changes) {
                 Ok(plan) => Ok(Some(plan)),
                 Err(conflict) => {
                     let by = conflict.by.and_then(|by| later.get(by)).map(|(number, _)| *number);
-                    Err(refused(&name, &changed_since(&conflict, by, text)))
+                    Err(refused(&name, &changed_since(&conflict, by, &others, text)))
                 }
             }
         });

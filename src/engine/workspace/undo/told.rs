@@ -12,14 +12,6 @@ use journal::{Change, Step, Toggle};
 /// The most paths that an error names.
 const MOST_PATHS: usize = 3;
 
-/// The error for a change that is not in the journal.
-pub(super) fn unknown(numbers: &[ChangeNumber]) -> Error {
-    let last: Vec<String> = numbers.iter().rev().take(3).map(|number| format!("c{number}")).collect();
-    let last =
-        if last.is_empty() { "none are".into() } else { format!("the last ones are {}", last.join(", ")) };
-    refused("change", &format!("it is not in the journal; {last}"))
-}
-
 /// The error for a change that cannot be taken back.
 pub(super) fn not_undoable(number: ChangeNumber, change: &Change) -> Error {
     let why = &change.not_undoable;

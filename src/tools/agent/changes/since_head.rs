@@ -9,7 +9,7 @@ use crate::tools::balance::several;
 use crate::tools::limited::content;
 use crate::tools::{OutputKinds, Reply};
 use ::toolkit::work_tree::{SinceHead, WorkTreeFile, since_head};
-use engine::{ByOthers, ChangeNumber, ChangedFile, Workspace};
+use engine::{ByOthers, ChangeLog, ChangeNumber, ChangedFile, Workspace};
 use folder::{Control, FilePath, Result};
 
 /// How many digits of a commit's name are shown.
@@ -48,7 +48,8 @@ impl Changes {
         if is_late {
             text.push_str("\n[The time was up: some files were not compared, and deleted ones are not told; give a path below]");
         }
-        self.push_files(&mut text, &files);
+        let damaged = workspace.change_log().map(ChangeLog::damaged).unwrap_or_default();
+        self.push_files(&mut text, &files, &damaged);
         cut(&mut text, self.limit, WAY_ON);
         Ok(content(text, OutputKinds { text: true, data: false }))
     }
