@@ -93,6 +93,8 @@ fn what_is_wrong_in_a_call_is_told_in_its_own_arguments() {
     assert!(text.contains("\\1") && text.contains("$1"), "{text}");
     let text = replace(&server, json!({ "pattern": "xb", "replacement": "\\1c" }));
     assert!(text.contains("[\\1 in replacement is text; a group is $1]"), "{text}");
+    let text = replace(&server, json!({ "pattern": "c$", "replacement": "\\0d", "dry_run": true }));
+    assert!(text.contains("[\\0 in replacement is text; a group is $0]"), "the digit that was sent: {text}");
 }
 
 #[test]

@@ -31,9 +31,10 @@ pub(super) struct Found {
 pub(super) fn notes(request: &Request, searched: &Searched) -> Vec<String> {
     let mut notes = Vec::new();
     let text = request.replacement.as_bytes();
-    let is_slip = |pair: &[u8]| pair[0] == b'\\' && pair[1].is_ascii_digit();
-    if !request.scope.how.fixed && text.windows(2).any(is_slip) {
-        notes.push("[\\1 in replacement is text; a group is $1]".into());
+    let is_slip = |pair: &&[u8]| pair[0] == b'\\' && pair[1].is_ascii_digit();
+    if let Some(slip) = text.windows(2).find(is_slip).filter(|_| !request.scope.how.fixed) {
+        let group = char::from(slip[1]);
+        notes.push(format!("[\\{group} in replacement is text; a group is ${group}]"));
     }
     notes.push(balance(searched, None, [false; 2], true));
     notes
