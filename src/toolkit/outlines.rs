@@ -19,7 +19,7 @@ use engine::{
 };
 use folder::{Control, EntryKind, Error, FilePath, LeftOut, Result};
 
-pub use self::symbol::{Place, path_of, places};
+pub use self::symbol::{Place, neighbour, path_of, places};
 pub use analyzer_wire::{Definition, Kind, Language, Outline, Refusal};
 
 /// Which files are outlined.
@@ -216,7 +216,7 @@ pub fn outline_of_file(workspace: &Workspace, path: &FilePath, control: &Control
 }
 
 fn refused(name: &str, why: &str) -> Error {
-    let problem = format!("{name} cannot be outlined: {why}; name lines or a text instead");
+    let problem = format!("{name} cannot be outlined: {why}; name lines in place of it");
     Error::InvalidArguments { at: "symbol".into(), problem }
 }
 

@@ -149,3 +149,18 @@ fn a_call_that_failed_is_mended_by_another_symbol() {
     assert!(mended.starts_with("Changed 2 places in 2 files"), "{mended}");
     assert!(folder.text("a.rs").contains("    fn get() {}\n"), "{}", folder.text("a.rs"));
 }
+
+#[test]
+fn a_definition_that_shares_a_line_with_another_is_not_replaced_by_its_name() {
+    let folder = Folder::new();
+    put(&folder, "a.rs", "fn one() {} fn two() {}\nfn three() {}\n");
+    put(&folder, "b.rs", "trait T {\n    fn get(&self);\n}\nstruct B;\nimpl B {\n    fn get(&self) {}\n}\n");
+    let server = serve(&folder, &[]);
+    let edit = |path: &str, symbol: &str| json!({ "path": path, "symbol": symbol, "new": "fn new() {}\n" });
+    let problem = server.tool("edit", edit("a.rs", "one")).text;
+    assert!(problem.contains("lines 1-1 of a.rs hold two as well"), "{problem}");
+    server.ok("edit", edit("a.rs", "three"));
+    assert_eq!(folder.text("a.rs"), "fn one() {} fn two() {}\nfn new() {}\n");
+    let problem = server.tool("edit", edit("b.rs", "get")).text;
+    assert!(problem.contains("defines 'get' 2 times"), "{problem}");
+}

@@ -1,10 +1,12 @@
 //! Names of definitions: `Store::get`, `Store.get`, or the last part where that is unique (contract 19).
 
-use analyzer_wire::{Kind, Outline};
+use analyzer_wire::{Definition, Kind, Outline};
 
 /// Where a definition is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
+    /// Its number in the outline.
+    pub number: usize,
     /// Its first line with the comments and attributes above it, 1-based.
     pub first: u32,
     /// The line of its signature.
@@ -32,8 +34,8 @@ fn plain(path: &str) -> String {
     path.trim().replace("::", ".").replace("->", ".").replace('#', ".")
 }
 
-/// The definitions that a symbol names: those with that whole path, else those whose path ends with it. Of several, those that are no
-/// `impl` come before these, and those with a body before mere signatures.
+/// The definitions that a symbol names: those with that whole path, else those whose path ends with it. Of several with one path, those
+/// that are no `impl` go before these, and those with a body before mere signatures.
 pub fn places(outline: &Outline, symbol: &str) -> Vec<Place> {
     let symbol = plain(symbol);
     let symbol = symbol.trim_matches('.');
@@ -50,19 +52,15 @@ pub fn places(outline: &Outline, symbol: &str) -> Vec<Place> {
     if found.is_empty() {
         found = all(&|path| ends(path));
     }
-    for is_less in [
-        |one: &analyzer_wire::Definition| one.kind == Kind::Impl,
-        |one: &analyzer_wire::Definition| one.is_bare,
-    ] {
-        let rest: Vec<usize> =
-            found.iter().copied().filter(|number| !is_less(&outline.definitions[*number])).collect();
-        if !rest.is_empty() {
-            found = rest;
-        }
+    for is_less in [|one: &Definition| one.kind == Kind::Impl, |one: &Definition| one.is_bare] {
+        let less = |number: &usize| is_less(&outline.definitions[*number]);
+        let more: Vec<usize> = found.iter().copied().filter(|number| !less(number)).collect();
+        found.retain(|number| !less(number) || more.iter().all(|other| paths[*other] != paths[*number]));
     }
     let place = |number: usize| {
         let one = &outline.definitions[number];
         Place {
+            number,
             first: one.first,
             line: one.line,
             last: one.last,
@@ -73,10 +71,20 @@ pub fn places(outline: &Outline, symbol: &str) -> Vec<Place> {
     found.into_iter().map(place).collect()
 }
 
+/// Another definition that has a line of this one, and is neither around nor inside it: who replaces the lines replaces both.
+pub fn neighbour<'o>(outline: &'o Outline, place: &Place) -> Option<&'o Definition> {
+    let around = outline.around(place.number);
+    let is_other = |number: usize| {
+        number != place.number && !around.contains(&number) && !outline.around(number).contains(&place.number)
+    };
+    let shares = |one: &Definition| one.line <= place.last && place.first <= one.last;
+    let shared = outline.definitions.iter().enumerate().filter(|(_, one)| shares(one));
+    shared.into_iter().find(|(number, _)| is_other(*number)).map(|(_, one)| one)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analyzer_wire::Definition;
 
     fn outline(definitions: &[(Kind, &str, Option<u32>)]) -> Outline {
         let definition = |(line, (kind, name, parent)): (u32, &(Kind, &str, Option<u32>))| Definition {

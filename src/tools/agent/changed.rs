@@ -193,19 +193,13 @@ impl Told {
 
 /// One line a folder.
 fn push_sums(text: &mut String, told: &[Told]) {
-    let mut folders: Vec<(&str, u64, u64)> = Vec::new();
-    for one in told {
-        let folder = one.path.rfind('/').map_or("./", |at| &one.path[..=at]);
-        let known = folders.iter().position(|(known, ..)| *known == folder);
-        let at = known.unwrap_or(folders.len());
-        if known.is_none() {
-            folders.push((folder, 0, 0));
-        }
-        let (_, files, places) = &mut folders[at];
-        (*files, *places) = (*files + 1, *places + one.places as u64);
-    }
-    text::order::sort_by_key(&mut folders, |(folder, ..)| *folder);
-    for (folder, files, places) in folders {
+    let folder = |one: &Told| one.path.rfind('/').map_or(0, |at| at + 1);
+    let mut files: Vec<(&str, u64)> =
+        told.iter().map(|one| (&one.path[..folder(one)], one.places as u64)).collect();
+    text::order::sort_by_key(&mut files, |(folder, _)| *folder);
+    for of_one in files.chunk_by(|(one, _), (other, _)| one == other) {
+        let (folder, files) = (if of_one[0].0.is_empty() { "./" } else { of_one[0].0 }, of_one.len() as u64);
+        let places = of_one.iter().map(|(_, places)| places).sum();
         let _ = write!(text, "\n{folder}: {} in {}", several(places, "place"), several(files, "file"));
     }
 }

@@ -11,7 +11,7 @@ use crate::tools::near::{Advised, GlobInPath};
 use crate::tools::page_call::PageCall;
 use crate::tools::text_page::{Reader, TextForm, WantedText};
 use crate::tools::texts_call::{TextsCall, TextsForm, WantedFile, wrong_path};
-use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool, wrong_cursor};
+use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool, memory, wrong_cursor};
 use engine::{LineRange, TextPart, Workspace};
 use folder::{Control, Error, FilePath, Result, WalkOptions};
 use text::encoding::EncodingChoice;
@@ -191,6 +191,10 @@ impl Call for Read {
 
     fn other_files(&self) -> Vec<&FilePath> {
         self.targets.iter().flat_map(Target::paths).skip(1).collect()
+    }
+
+    fn memory(&self) -> usize {
+        if self.symbol.is_some() { memory::ANALYSIS } else { 0 }
     }
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {

@@ -37,22 +37,33 @@ pub(super) struct TextJob<'j> {
     pub(super) broken: &'j Broken,
 }
 
+/// Files with new syntax errors that an answer names.
+const MOST_TOLD: usize = 5;
+
 /// The files that edits of definitions have left with syntax errors that they had not before, each with the line of one.
 #[derive(Debug, Default)]
-pub(super) struct Broken(RefCell<Vec<(String, u32)>>);
+pub(super) struct Broken(RefCell<Vec<(usize, String, u32)>>);
 
 impl Broken {
-    /// Says it of a file, or takes it back: a plan may be made again.
-    fn put(&self, name: &str, line: Option<u32>) {
+    /// Says it of a file after an edit, or takes it back: a plan may be made again.
+    fn put(&self, edit: usize, name: &str, line: Option<u32>) {
         let mut files = self.0.borrow_mut();
-        files.retain(|(known, _)| known != name);
-        files.extend(line.map(|line| (name.to_owned(), line)));
+        files.retain(|(known, ..)| *known != edit);
+        files.extend(line.map(|line| (edit, name.to_owned(), line)));
     }
 
-    /// A line for each file.
-    pub(super) fn told(&self) -> String {
-        let line = |(name, line): &(String, u32)| format!("\n[{name} now has a syntax error in line {line}]");
-        self.0.borrow().iter().map(line).collect()
+    /// A line for each of the first of these files. `would`: nothing was written.
+    pub(super) fn told(&self, would: bool) -> String {
+        let files = self.0.borrow();
+        let has = if would { "would then have" } else { "now has" };
+        let line = |(_, name, line): &(usize, String, u32)| {
+            format!("\n[{name} {has} a syntax error in line {line}]")
+        };
+        let mut told: String = files.iter().take(MOST_TOLD).map(line).collect();
+        if files.len() > MOST_TOLD {
+            told.push_str(&format!("\n[The same in {} more]", files.len() - MOST_TOLD));
+        }
+        told
     }
 }
 
@@ -100,7 +111,11 @@ impl<'j> TextJob<'j> {
         let mut text = Vec::new();
         // A write to memory cannot fail.
         let _ = plan.write_to(old, &mut text);
-        self.broken.put(self.name, symbol::new_error(self.name, &text, found.errors, self.control));
+        self.broken.put(
+            self.failed.edit,
+            self.name,
+            symbol::new_error(self.name, &text, found.errors, self.control),
+        );
         // A plan of its own: the lines were those of this text alone.
         Ok(Some(plan.then(&EditPlan::default(), old)))
     }

@@ -317,7 +317,7 @@ impl Call for Grep {
     }
 
     fn memory(&self) -> usize {
-        memory::SEARCH
+        if self.sort == Sort::Relevance { memory::SEARCH + memory::ANALYSIS } else { memory::SEARCH }
     }
 
     fn searched(&self) -> Option<&FilePath> {
@@ -326,27 +326,24 @@ impl Call for Grep {
 
     fn run(&self, workspace: &Workspace, wanted: OutputKinds, control: &Control) -> Result<Reply> {
         let pattern = self.scope.read_pattern(&WAYS_OUT)?;
-        if let Some(cursor) = &self.cursor {
-            cursor.check(self.key(workspace)?)?;
-        }
         let wanted_files = self.scope.files()?;
         let wants = &wanted_files;
         let (started, pattern) = (Instant::now(), &pattern);
-        let relevance = match (self.sort, self.tally) {
-            (Sort::Relevance, None) => {
-                Some(Relevance::of(Asked { pattern, scope: &self.scope, wants, workspace, control })?)
+        let asked = Asked { pattern, scope: &self.scope, wants, workspace, control };
+        let reply = self.relevance(asked).and_then(|relevance| {
+            let relevance = relevance.as_ref();
+            if let Some(cursor) = &self.cursor {
+                cursor.check(self.key(workspace, relevance)?)?;
             }
-            _ => None,
-        };
-        let relevance = relevance.as_ref();
-        let run = Run { grep: self, workspace, pattern, wants, relevance, control, started };
-        let reply = match (self.tally, self.mode, self.sort) {
-            (Some(group), ..) => run.tally(group, wanted),
-            (None, OutputMode::Content, Sort::Path) => run.content(wanted),
-            (None, OutputMode::Content, _) => run.content_by_rank(wanted),
-            (None, _, Sort::Path) => run.files_by_path(wanted),
-            (None, _, _) => run.files_by_rank(wanted),
-        };
+            let run = Run { grep: self, workspace, pattern, wants, relevance, control, started };
+            match (self.tally, self.mode, self.sort) {
+                (Some(group), ..) => run.tally(group, wanted),
+                (None, OutputMode::Content, Sort::Path) => run.content(wanted),
+                (None, OutputMode::Content, _) => run.content_by_rank(wanted),
+                (None, _, Sort::Path) => run.files_by_path(wanted),
+                (None, _, _) => run.files_by_rank(wanted),
+            }
+        });
         match reply {
             Err(error @ Error::NotFound { .. }) => {
                 Err(self.scope.glob_in_path(workspace, control)?.unwrap_or(error))
@@ -357,8 +354,20 @@ impl Call for Grep {
 }
 
 impl Grep {
-    /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor.
-    fn key(&self, workspace: &Workspace) -> Result<u64> {
+    /// What ranks the files, if they come by relevance.
+    fn relevance(&self, asked: Asked) -> Result<Option<Relevance>> {
+        let is_wanted = self.sort == Sort::Relevance && self.tally.is_none();
+        is_wanted.then(|| Relevance::of(asked)).transpose()
+    }
+
+    /// The number for the call that a cursor belongs to. How much each answer shows is no matter of the cursor; files by relevance come
+    /// in another order where it is not known which of them define the word.
+    fn key(&self, workspace: &Workspace, relevance: Option<&Relevance>) -> Result<u64> {
+        let is_unknown = relevance.is_some_and(|relevance| relevance.note.is_some());
+        Ok(self.key_of_arguments(workspace)? ^ u64::from(is_unknown))
+    }
+
+    fn key_of_arguments(&self, workspace: &Workspace) -> Result<u64> {
         let mut arguments = self.sent.clone();
         arguments.retain(|name, _| !["head_limit", "offset", "max_columns", "-n"].contains(&name.as_str()));
         let arguments = serde_json::Value::from(arguments).to_string();

@@ -13,7 +13,7 @@ use crate::tools::agent::refused::{Reason, refused};
 use crate::tools::agent::texts::{Broken, TextJob};
 use crate::tools::agent::unread::Slot;
 use crate::tools::handles::Handles;
-use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, Reply};
+use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, Reply, memory};
 use engine::{ChangeOptions, Deletion, JobError, JobNote, JobOptions, Operation, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::Author;
@@ -48,6 +48,11 @@ pub(super) struct Edit {
 }
 
 impl Call for Edit {
+    fn memory(&self) -> usize {
+        let names_definition = |(_, edit): (usize, &Planned)| matches!(*edit.kind, Kind::Symbol { .. });
+        if self.planned().any(names_definition) { memory::ANALYSIS } else { 0 }
+    }
+
     fn file(&self) -> Option<&FilePath> {
         self.planned().next().map(|(_, edit)| &edit.path)
     }
@@ -92,7 +97,7 @@ impl Call for Edit {
                     claimed.use_up();
                 }
                 let mut reply = done(job, self.edits.len(), self.dry_run, self.limit);
-                reply.text.push_str(&broken.told());
+                reply.text.push_str(&broken.told(self.dry_run));
                 return Ok(reply);
             }
             Ok(_) => Vec::new(),

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::scope::Scope;
 use super::wanted_files::WantedFiles;
 use engine::{FoundFile, Workspace};
-use folder::{Control, Result};
+use folder::{Control, EntryKind, Result};
 use search::Pattern;
 
 /// The ranks of files. [`DEFINES`] is added where the word is defined.
@@ -53,7 +53,12 @@ impl Relevance {
     /// Looks for the files that define what is searched for, among those that match. A pattern that is no name has none.
     pub(super) fn of(asked: Asked) -> Result<Relevance> {
         let mut relevance = Relevance { defining: Vec::new(), note: None };
-        if let Some(name) = name_in(&asked.scope.pattern) {
+        // Of one file there is no order.
+        let is_one_file = match &asked.scope.path {
+            Some(path) => asked.workspace.info_or_near(path, asked.control)?.kind == EntryKind::File,
+            None => false,
+        };
+        if let Some(name) = name_in(&asked.scope.pattern).filter(|_| !is_one_file) {
             relevance.find(asked, name)?;
         }
         Ok(relevance)
@@ -71,6 +76,7 @@ impl Relevance {
 mod defined {
     use super::{Asked, Path, Relevance, Result};
     use ::toolkit::outlines::{Definition, Kind, Language, Outline, OutlineOptions, outlines};
+    use engine::SearchStop;
     use folder::Error;
 
     /// Shares of the time that each of the two looks leaves for the search itself.
@@ -92,16 +98,20 @@ mod defined {
                 }
                 matching.len() < MOST
             };
-            control
+            let searched = control
                 .leaving_time(SHARES, || workspace.search(pattern, scope.options(&wanted), take, control))?;
-            matching.sort_unstable();
+            text::order::sort_by(&mut matching, Ord::cmp);
             let wanted = |path: &Path, from_start: &Path, is_folder: bool| match is_folder {
                 true => wanted(path, from_start, true),
                 false => {
                     matching.binary_search_by(|one| one[..].cmp(path.as_os_str().as_encoded_bytes())).is_ok()
                 }
             };
-            let options = OutlineOptions { path: scope.path.as_ref(), wants: &wanted, with: Some(name) };
+            let options = OutlineOptions {
+                path: scope.path.as_ref(),
+                wants: &wanted,
+                with: Some(name).filter(|_| !scope.how.ignore_case),
+            };
             let outlined = control.leaving_time(SHARES, || outlines(workspace, options, control));
             let outlined = match outlined {
                 Err(Error::OfTool(failure)) => {
@@ -111,11 +121,17 @@ mod defined {
                 }
                 outlined => outlined?,
             };
-            if outlined.late.is_some() || matching.len() == MOST {
-                self.note = Some(format!("[Not all files were asked whether they define {name}]"));
+            let is_partial = searched.stop == Some(SearchStop::Time) || matching.len() == MOST;
+            if is_partial || outlined.late.is_some() {
+                self.note = Some(format!("[Which files define {name} is not known: not all could be asked]"));
+                return Ok(());
             }
+            let is_same = |one: &str| match scope.how.ignore_case {
+                true => one.to_lowercase() == name.to_lowercase(),
+                false => one == name,
+            };
             let is_it = |one: &Definition| {
-                own_name(&one.name) == name && !matches!(one.kind, Kind::Heading | Kind::Key)
+                is_same(own_name(&one.name)) && !matches!(one.kind, Kind::Heading | Kind::Key)
             };
             let defines = |packed: &[u8]| {
                 Outline::unpacked(packed).is_some_and(|outline| outline.definitions.iter().any(is_it))
@@ -165,7 +181,7 @@ fn rank_of_path(path: &[u8]) -> i128 {
         || name.contains(".pb.")
         || stem.ends_with("_pb2")
         || extension == "lock"
-        || extension == "map"
+        || name.ends_with(".map")
         || name == "package-lock.json";
     let is_test = stem.starts_with("test_")
         || stem.ends_with("_test")

@@ -289,7 +289,11 @@ impl<'r> Run<'r> {
             }
             let cursor = match next {
                 Some((place, state)) => {
-                    let cursor = Cursor { call: self.grep.key(self.workspace)?, after: place.text(), state };
+                    let cursor = Cursor {
+                        call: self.grep.key(self.workspace, self.relevance)?,
+                        after: place.text(),
+                        state,
+                    };
                     Some(cursor)
                 }
                 None => self.grep.cursor.clone(),
