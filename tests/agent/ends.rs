@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{edit, refused, serve};
-use crate::support::Folder;
+use crate::support::{Folder, Mcp};
 use crate::trees::put;
 
 #[test]
@@ -62,4 +62,37 @@ fn a_job_makes_no_two_names_that_look_the_same() {
         &server,
         json!([{ "path": "a", "move_to": "x" }, { "path": "a", "content": "4\n" }, { "path": "a", "delete": true }]),
     );
+}
+
+#[test]
+fn what_is_excluded_is_not_named_by_changes_that_others_made_there() {
+    let folder = Folder::new();
+    folder.write("c.txt", "one\n");
+    std::fs::create_dir(folder.path().join("secret")).expect("a folder");
+    {
+        let server = serve(&folder, &[]);
+        server.ok("edit", json!({ "path": "c.txt", "move_to": "secret/orion.txt" }));
+        server.ok("edit", json!({ "path": "secret/known.txt", "content": "new\n" }));
+        server.ok("edit", json!({ "path": "secret/known.txt", "move_to": "pub.txt" }));
+    }
+    let server = serve(&folder, &["--exclude=secret"]);
+    for (tool, arguments) in [
+        ("undo", json!({ "change": "c1" })),
+        ("undo", json!({ "change": "c1", "path": "c.txt" })),
+        ("undo", json!({ "change": "c1", "path": "other" })),
+        ("undo", json!({ "change": "c3", "dry_run": true })),
+        ("changes", json!({ "since": "1h" })),
+        ("changes", json!({ "change": "c3" })),
+        ("changes", json!({ "change": "c1", "diff": true })),
+    ] {
+        let text = server.tool(tool, arguments.clone()).text;
+        assert!(
+            !text.contains("orion") && !text.contains("known") && !text.contains("secret"),
+            "{arguments}: {text}"
+        );
+    }
+    // One that is known to the journal and one that is not are told in the same words.
+    let told = |path: &str| server.tool("changes", json!({ "path": path })).text.replace(path, "");
+    assert_eq!(told("secret/known.txt"), told("secret/none.txt"));
+    assert_eq!(folder.text("secret/orion.txt"), "one\n");
 }

@@ -72,15 +72,16 @@ impl Workspace {
     fn has_changed(&self, within: &Within, control: &Control) -> Result<bool> {
         let Some(log) = self.change_log() else { return Ok(false) };
         let unread = |source| Error::WriteFailed { source };
+        // Nothing tells that something was at an excluded path.
+        let holds = |place: Place| within.holds(&place) && !self.folders.excludes().hides(&place.1, false);
         for number in log.numbers().map_err(unread)? {
             control.check()?;
             let Some(change) = log.read(number).map_err(unread)? else { continue };
-            let is_there =
-                |place| self.served_place(&change, place).is_some_and(|place| within.holds(&place));
+            let is_there = |place| self.served_place(&change, place).is_some_and(holds);
             let in_folder = |step: &journal::Step| {
                 let journal::Step::Deleted { at, entries, .. } = step else { return false };
                 let Some((root, at)) = self.served_place(&change, at) else { return false };
-                entries.iter().any(|(rest, _)| within.holds(&(root, at.join(OsStr::from_bytes(rest)))))
+                entries.iter().any(|(rest, _)| holds((root, at.join(OsStr::from_bytes(rest)))))
             };
             if change.places().any(is_there) || change.steps.iter().any(in_folder) {
                 return Ok(true);

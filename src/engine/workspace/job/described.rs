@@ -56,8 +56,12 @@ impl Workspace {
         })
     }
 
-    /// A place in a served folder, by its number and the path below it, as answers name it.
+    /// A place in a served folder, by its number and the path below it, as answers name it. An excluded one has no name: it may have
+    /// been changed by a server that does not exclude it.
     pub fn told(&self, (number, below): &Place) -> String {
+        if self.folders.excludes().hides(below, false) {
+            return "an excluded path".into();
+        }
         let below = below.to_string_lossy();
         match self.folders.roots().len() {
             1 => shown_line(below.as_bytes()).into_owned(),

@@ -66,12 +66,20 @@ impl<'w> History<'w> {
     /// The place in the served folders of one that the last change of a piece names.
     pub(super) fn place(&self, held: &Held, place: &journal::Place) -> Result<Place> {
         let (_, change) = &self.changes[held.change];
-        self.workspace.served_place(change, place).ok_or_else(|| {
-            let root = shown_line(change.roots.get(place.root).map_or(&b""[..], Vec::as_slice));
-            let problem = format!(
-                "it also changed files in {root}, which this server does not serve; one that serves all its folders can undo it"
-            );
-            refused("change", &problem)
+        let served = self.workspace.served_place(change, place);
+        let root = || shown_line(change.roots.get(place.root).map_or(&b""[..], Vec::as_slice));
+        let what = match &served {
+            None => format!("files in {}, which this server does not serve", root()),
+            Some((_, path)) if self.workspace.folders.excludes().hides(path, false) => {
+                "files that this server excludes".into()
+            }
+            Some(_) => String::new(),
+        };
+        served.filter(|_| what.is_empty()).ok_or_else(|| {
+            refused(
+                "change",
+                &format!("it also changed {what}; a server that serves all that it changed can undo it"),
+            )
         })
     }
 }
