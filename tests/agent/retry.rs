@@ -130,7 +130,7 @@ fn what_corrects_nothing_is_refused_in_words() {
         ),
         (
             json!({ "retry": "r1", "patch": "--- a/z\n+++ b/z\n@@ -1 +1 @@\n-q\n+r\n" }),
-            "the failed call has no 'z'",
+            "patch: the failed call has edits",
         ),
     ] {
         let text = refused(&server, &folder, arguments.clone());
@@ -238,4 +238,29 @@ fn with_retry_an_encoding_is_for_what_failed_and_takes_the_place_of_the_one_befo
     server.ok("edit", json!({ "retry": "r2", "encoding": "windows-1252" }));
     assert_eq!(folder.text("u"), "\u{e4}\n");
     assert_eq!(std::fs::read(folder.path().join("w")).expect("a file"), b"gr\xfcn, \xe4, stra\xdfe\n");
+}
+
+#[test]
+fn the_edits_behind_one_that_is_left_out_unread_keep_the_path_that_it_had() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let edits = |second: Value| json!([{ "path": "a", "old": "two", "new": "2" }, second, { "append": "w" }]);
+    let skip = |name: &str| json!({ "retry": name, "edits": [{ "n": 2, "skip": true }] });
+    refused(&server, &folder, json!({ "edits": edits(json!({ "path": "b", "lines": "x", "new": "y" })) }));
+    server.ok("edit", skip("r1"));
+    assert_eq!((folder.text("a"), folder.text("b")), ("one\n2\n".into(), "x\nz\nw\n".into()));
+    // It has none of its own: that before it is meant.
+    fill(&folder);
+    refused(&server, &folder, json!({ "edits": edits(json!({ "lines": "x", "new": "y" })) }));
+    server.ok("edit", skip("r2"));
+    assert_eq!((folder.text("a"), folder.text("b")), ("one\n2\nw\n".into(), "x\nz\n".into()));
+    // Its path was wrong: nobody knows which one the edit behind it has.
+    fill(&folder);
+    refused(&server, &folder, json!({ "edits": edits(json!({ "path": "../x", "old": "x", "new": "y" })) }));
+    let text = refused(&server, &folder, skip("r3"));
+    assert!(text.contains("edits, n 3, path: it is missing"), "{text}");
+    let both = json!([{ "n": 2, "skip": true }, { "n": 3, "path": "b" }]);
+    server.ok("edit", json!({ "retry": "r3", "edits": both }));
+    assert_eq!((folder.text("a"), folder.text("b")), ("one\n2\n".into(), "x\nz\nw\n".into()));
 }

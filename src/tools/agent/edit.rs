@@ -104,7 +104,9 @@ impl Request for EditArguments {
         }
         let Some((slots, beside)) = slots(&arguments).zip(without_edits(json)) else { return Err(error) };
         match EditArguments::read(&Value::arguments(&beside, options)?) {
-            Ok(request) if request.retry.is_none() => request.call(Some(slots), options),
+            Ok(request) if request.retry.is_none() && request.patch.is_none() => {
+                request.call(Some(slots), options)
+            }
             _ => Err(error),
         }
     }

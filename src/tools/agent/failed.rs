@@ -1,6 +1,6 @@
 //! The edits of a call that failed, of which a later one corrects some (contract 19, `retry`).
 
-use std::collections::HashMap;
+use std::mem::take;
 use std::sync::Arc;
 
 use self::hunks::FailedHunk;
@@ -41,34 +41,28 @@ impl FailedEdits {
         encoding: Option<EncodingChoice>,
         options: ParseOptions,
     ) -> Result<Vec<Planned>> {
-        let mut by_number = HashMap::new();
-        let is_in_order = given.len() == self.failed.len();
-        for (at, mut edit) in given.into_iter().enumerate() {
-            let refuse = |problem: String| Error::InvalidArguments { at: format!("edits[{at}].n"), problem };
-            let number = match edit.n.take() {
-                Some(Count(n)) => usize::try_from(n - 1).ok().filter(|number| *number < self.edits.len()),
-                None => self.failed.get(at).copied().filter(|_| is_in_order),
-            };
-            let number = number.ok_or_else(|| {
-                let last = self.edits.len();
-                refuse(format!("expected the number of the edit that it corrects, from 1 to {last}"))
-            })?;
-            if by_number.insert(number, (edit, at)).is_some() {
-                return Err(refuse(format!("the edit {} is corrected before it in the list", number + 1)));
-            }
-        }
+        let mut by_number = self.by_number(given)?;
         let (mut edits, mut last) = (Vec::with_capacity(self.edits.len()), None);
+        let mut is_done = false;
         for (number, slot) in self.edits.iter().enumerate() {
-            let (given, at) = by_number.remove(&number).unzip();
+            if take(&mut is_done) {
+                continue;
+            }
+            let (given, at) = by_number[number].take().unzip();
             let (start, own) = (edits.len(), given.as_ref().and_then(|given| given.encoding));
             let is_left_out = given.as_ref().is_some_and(|given: &OneEdit| given.skip);
+            let is_replaced = given.as_ref().is_some_and(|given| given.skip || !given.says_nothing());
+            is_done = is_replaced && self.is_of_deletion(number) && by_number[number + 1].is_none();
             let edit = match (slot, given) {
                 (Slot::Edit(edit), _) if is_left_out => {
                     let edit = edit.behind(last.take());
                     last = Some(edit.path.clone());
                     self.without_failed_hunks(number, &edit)
                 }
-                (Slot::Unread(_), _) if is_left_out => None,
+                (Slot::Unread(unread), _) if is_left_out => {
+                    last = unread.path(last.take(), options);
+                    None
+                }
                 (Slot::Edit(edit), None) => Some(edit.behind(last.take())),
                 (Slot::Edit(edit), Some(given)) => {
                     let at = format!("edits[{}]", at.unwrap_or(number));
@@ -96,6 +90,43 @@ impl FailedEdits {
         }
     }
 
+    /// What is given for each of the edits, with its place in the list that was sent.
+    fn by_number(&self, given: Vec<OneEdit>) -> Result<Vec<Option<(OneEdit, usize)>>> {
+        let mut by_number: Vec<Option<(OneEdit, usize)>> = self.edits.iter().map(|_| None).collect();
+        let is_in_order = given.len() == self.failed.len();
+        for (at, mut edit) in given.into_iter().enumerate() {
+            let refuse = |problem: String| refused(&format!("edits[{at}].n"), problem);
+            let number = match edit.n.take() {
+                Some(Count(n)) => usize::try_from(n - 1).ok(),
+                None => self.failed.get(at).copied().filter(|_| is_in_order),
+            };
+            let Some((number, place)) = number.and_then(|number| Some((number, by_number.get_mut(number)?)))
+            else {
+                let last = self.edits.len();
+                return Err(refuse(format!(
+                    "expected the number of the edit that it corrects, from 1 to {last}"
+                )));
+            };
+            if place.replace((edit, at)).is_some() {
+                return Err(refuse(format!("the edit {} is corrected before it in the list", number + 1)));
+            }
+        }
+        // What is given for the second part of a deletion alone is for all of it.
+        for number in 1..by_number.len() {
+            if self.is_of_deletion(number - 1) && by_number[number - 1].is_none() {
+                by_number[number - 1] = by_number[number].take();
+            }
+        }
+        Ok(by_number)
+    }
+
+    /// Whether this edit removes the lines of a file that the next one deletes: without it, nothing guards the file.
+    fn is_of_deletion(&self, number: usize) -> bool {
+        let kind = |number: usize| self.edits.get(number)?.edit().map(|edit| &*edit.kind);
+        matches!(kind(number), Some(Kind::Patch { is_whole: true, .. }))
+            && matches!(kind(number + 1), Some(Kind::Delete { .. }))
+    }
+
     /// The edit that is left of one that is left out: a patch without its hunks that had no place.
     fn without_failed_hunks(&self, number: usize, edit: &Planned) -> Option<Planned> {
         let (hunks, failed) = (patch::hunks_of(edit)?, self.failed_hunks(number));
@@ -116,8 +147,8 @@ impl FailedEdits {
         corrected: &Planned,
         at: &str,
     ) -> Result<Option<Planned>> {
-        let of_text = matches!(&*corrected.kind, Kind::Text(_) | Kind::Lines(_));
-        let Some(hunks) = patch::hunks_of(edit).filter(|hunks| of_text && hunks.len() > 1) else {
+        let is_whole = matches!(&*corrected.kind, Kind::Patch { .. } | Kind::Content { .. });
+        let Some(hunks) = patch::hunks_of(edit).filter(|hunks| !is_whole && hunks.len() > 1) else {
             return Ok(None);
         };
         match self.failed_hunks(number)[..] {

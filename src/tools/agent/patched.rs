@@ -10,6 +10,8 @@ use text::patch::{FileChange, FilePatch, FirstDifference, HunkProblem, HunkReaso
 /// One edit of a patch.
 pub(super) struct PatchEdit {
     pub(super) path: FilePath,
+    /// The path is that of the edit before, with which it is one part of the patch.
+    pub(super) is_inherited: bool,
     /// The path that is meant if nothing is at the first.
     pub(super) other: Option<FilePath>,
     pub(super) kind: Kind,
@@ -36,9 +38,10 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
         let other = file.other_path.as_deref().and_then(|other| options.path(other).ok());
         let text = |path, other, file: FilePatch| {
             let is_whole = file.change == FileChange::Delete;
-            PatchEdit { path, other, kind: Kind::Patch { hunks: file.hunks, is_whole } }
+            let kind = Kind::Patch { hunks: file.hunks, is_whole };
+            PatchEdit { path, is_inherited: false, other, kind }
         };
-        let alone = |path, kind| PatchEdit { path, other: None, kind };
+        let alone = |path, kind| PatchEdit { path, is_inherited: false, other: None, kind };
         match file.change {
             FileChange::Add => {
                 let kind = made(&file);
@@ -50,10 +53,12 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
             FileChange::Update => edits.push(text(path(&file.old_path)?, other, file)),
             FileChange::Delete => {
                 let old = path(&file.old_path)?;
-                if !file.hunks.is_empty() {
+                let is_inherited = !file.hunks.is_empty();
+                if is_inherited {
                     edits.push(text(old.clone(), other.clone(), file));
                 }
-                edits.push(PatchEdit { path: old, other, kind: Kind::Delete { recursive: false } });
+                let kind = Kind::Delete { recursive: false };
+                edits.push(PatchEdit { path: old, is_inherited, other, kind });
             }
             FileChange::Rename | FileChange::Copy => {
                 let (old, new) = (path(&file.old_path)?, path(&file.new_path)?);
@@ -63,7 +68,7 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
                     false => edits.push(alone(old, Kind::Move(new.clone()))),
                 }
                 if !file.hunks.is_empty() {
-                    edits.push(text(new, None, file));
+                    edits.push(PatchEdit { is_inherited: !is_copy, ..text(new, None, file) });
                 }
             }
         }

@@ -56,8 +56,8 @@ impl Planned {
     /// The same edit behind one that leaves this path, which it has if it has none of its own.
     pub(super) fn behind(&self, last: Option<FilePath>) -> Planned {
         let mut edit = self.clone();
-        if let Some(path) = last.filter(|_| self.is_inherited) {
-            edit.path = path;
+        if let Some(path) = last.filter(|last| self.is_inherited && *last != self.path) {
+            (edit.path, edit.other) = (path, None);
         }
         edit
     }
@@ -107,8 +107,8 @@ impl Planned {
 }
 
 impl From<PatchEdit> for Planned {
-    fn from(PatchEdit { path, other, kind }: PatchEdit) -> Planned {
-        Planned { path, is_inherited: false, other, kind: Arc::new(kind), encoding: None }
+    fn from(PatchEdit { path, is_inherited, other, kind }: PatchEdit) -> Planned {
+        Planned { path, is_inherited, other, kind: Arc::new(kind), encoding: None }
     }
 }
 

@@ -33,12 +33,13 @@ pub(super) fn slots(arguments: &Value) -> Option<Vec<Slot>> {
     }
     let (mut slots, mut last) = (Vec::new(), None);
     arguments.items_in("edits", |number, value| {
+        let before = last.clone();
         let edit = OneEdit::read(value).and_then(|edit| Planned::of(edit, number, &mut last));
         slots.push(match edit {
             Ok(edit) => Slot::Edit(edit),
             Err(why) => {
                 let unread = Unread { json: value.json().into(), why: Arc::new(why) };
-                last = unread.without_fault(value.options()).and_then(|edit| edit.path);
+                last = unread.path(before, value.options());
                 Slot::Unread(Arc::new(unread))
             }
         });
@@ -82,9 +83,20 @@ impl Unread {
         planned.map_err(|error| still_wrong(number, error, options.guide()))
     }
 
+    /// Its path, which is that of the edits behind it that have none. `last`: the one that it has if it was sent without. `None`: nobody knows
+    /// it, because it is what is wrong.
+    pub(super) fn path(&self, last: Option<FilePath>, options: ParseOptions) -> Option<FilePath> {
+        let has_path = self.members()?.keys().any(|name| names_a_file(name));
+        self.without_fault(options)?.path.or(last.filter(|_| !has_path))
+    }
+
+    fn members(&self) -> Option<Map<String, Json>> {
+        from_str(&self.json).ok()
+    }
+
     /// What was sent, without the argument that is wrong. `None`: more is wrong with it.
     fn without_fault(&self, options: ParseOptions) -> Option<OneEdit> {
-        let mut members: Map<String, Json> = from_str(&self.json).ok()?;
+        let mut members = self.members()?;
         match &*self.why {
             Error::InvalidArguments { at, .. } => {
                 members.remove(at.rsplit('.').next().unwrap_or_default());

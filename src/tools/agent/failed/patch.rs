@@ -1,5 +1,6 @@
 //! What a later call with a patch corrects of a patch: hunks that did not fit, the path of a file, or all that is done with a file.
 
+use std::mem::discriminant;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +23,10 @@ impl FailedEdits {
         patch: &[Planned],
         encoding: Option<EncodingChoice>,
     ) -> Result<Vec<Planned>> {
+        if !self.is_patch {
+            let problem = "the failed call has edits; give the corrected ones as edits, each with its n";
+            return Err(refused(problem.into()));
+        }
         let numbered = self.edits.iter().enumerate();
         let mut edits: Vec<Numbered> =
             numbered.filter_map(|(number, slot)| Some((Some(number), slot.edit()?.clone()))).collect();
@@ -44,14 +49,18 @@ impl FailedEdits {
     /// Puts the edits of one file in their places.
     fn put(&self, run: &[Planned], patch: &[Planned], edits: &mut Vec<Numbered>) -> Result<()> {
         let path = &run[0].path;
-        let at = |path: &FilePath| edits.iter().position(|(_, old)| old.path == *path);
         let has_hunks = run.iter().all(|edit| hunks_of(edit).is_some());
+        // A copy of the file is no edit of it.
+        let is_of = |path: &FilePath, edit: &Planned| {
+            edit.path == *path && !(has_hunks && matches!(&*edit.kind, Kind::Copy(_)))
+        };
+        let at = |path: &FilePath| edits.iter().position(|(_, old)| is_of(path, old));
         let behind_move = edits.iter().find_map(|(_, old)| match &*old.kind {
             Kind::Move(to) if old.path == *path && has_hunks => Some(to.clone()),
             _ => None,
         });
         let path = behind_move.as_ref().unwrap_or(path).clone();
-        let first = match at(&path).or_else(|| self.misnamed(run, patch, edits)) {
+        let first = match at(&path).or_else(|| at(self.misnamed(run, patch, edits)?)) {
             Some(first) => first,
             // Hunks for a file that was only moved.
             None if behind_move.is_some() => {
@@ -67,7 +76,7 @@ impl FailedEdits {
             }
         };
         let (old, encoding) = (edits[first].1.path.clone(), edits[first].1.encoding);
-        let is_old = |(_, edit): &Numbered| edit.path == old;
+        let is_old = |(_, edit): &Numbered| is_of(&old, edit);
         let mut of_old = edits.iter().filter(|edit| is_old(edit));
         if has_hunks && of_old.all(|(_, edit)| hunks_of(edit).is_some()) {
             let failed = edits
@@ -81,26 +90,45 @@ impl FailedEdits {
             }
             return Ok(());
         }
+        if edits.iter().any(|edit| is_old(edit) && self.would_be_lost(edit, run)) {
+            return Err(refused(format!(
+                "'{}' has edits that it would take the place of; give the corrected ones as edits, each with its n",
+                old.sent()
+            )));
+        }
         edits.retain(|edit| !is_old(edit));
-        let new = run.iter().map(|edit| {
+        for edit in run.iter().rev() {
             let mut edit = edit.clone();
             edit.encoding = encoding;
-            (None, edit)
-        });
-        edits.splice(first..first, new);
+            edits.insert(first, (None, edit));
+        }
         Ok(())
     }
 
-    /// The first edit of a file of the failed call for which the patch has another path.
-    fn misnamed(&self, run: &[Planned], patch: &[Planned], edits: &[Numbered]) -> Option<usize> {
+    /// Whether the edits of a patch for the same file do not do what this one does.
+    fn would_be_lost(&self, (number, edit): &Numbered, run: &[Planned]) -> bool {
+        let is_failed = number.is_some_and(|number| self.failed.contains(&number));
+        match &*edit.kind {
+            Kind::Text(_) | Kind::Lines(_) | Kind::Symbol { .. } => true,
+            Kind::Patch { is_whole: false, .. } => run.iter().any(|new| hunks_of(new).is_some()),
+            kind => !is_failed && !run.iter().any(|new| discriminant(&*new.kind) == discriminant(kind)),
+        }
+    }
+
+    /// The path of a file of the failed call for which the patch has another path.
+    fn misnamed<'e>(
+        &self,
+        run: &[Planned],
+        patch: &[Planned],
+        edits: &'e [Numbered],
+    ) -> Option<&'e FilePath> {
         let name = |path: &FilePath| Path::new(path.as_str()).file_name().map(ToOwned::to_owned);
         let is_one = |(number, old): &Numbered| {
             let is_failed = number.is_some_and(|number| self.failed.contains(&number));
             let is_like = |new: &Planned| name(&new.path) == name(&old.path) || is_same(new, old);
             is_failed && !patch.iter().any(|new| new.path == old.path) && run.iter().any(is_like)
         };
-        let at = edits.iter().position(is_one)?;
-        edits.iter().position(|(_, old)| old.path == edits[at].1.path)
+        edits.iter().find(|edit| is_one(edit)).map(|(_, edit)| &edit.path)
     }
 
     /// The hunks of an edit with those of a patch in the places of those that did not fit.
