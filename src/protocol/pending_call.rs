@@ -78,7 +78,7 @@ impl PendingCall {
     /// More files that the call reads or changes, each once.
     pub fn other_files(&self) -> Vec<&str> {
         let mut others: Vec<&str> = self.call.other_files().into_iter().map(|name| name.as_str()).collect();
-        others.sort_unstable();
+        text::order::sort_by(&mut others, Ord::cmp);
         others.dedup();
         others.retain(|other| self.file() != Some(other));
         others

@@ -234,7 +234,7 @@ fn end_of(string: &[u8]) -> Vec<u8> {
 /// The strings without repetitions.
 fn reduced(strings: impl Iterator<Item = Vec<u8>>) -> Alternatives {
     let mut strings: Alternatives = strings.collect();
-    strings.sort_unstable();
+    text::order::sort_by(&mut strings, Ord::cmp);
     strings.dedup();
     strings
 }

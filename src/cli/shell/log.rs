@@ -139,7 +139,7 @@ fn paths(change: &Change) -> Vec<String> {
         Step::Moved { to, .. } => to,
     });
     let mut paths: Vec<String> = files.chain(steps).map(|at| shown_line(&at.path).into_owned()).collect();
-    paths.sort_unstable();
+    text::order::sort_by(&mut paths, Ord::cmp);
     paths.dedup();
     paths
 }

@@ -115,7 +115,7 @@ impl Catalogue {
     pub fn toolchains(&self) -> Vec<&str> {
         let mut toolchains: Vec<&str> =
             self.templates.iter().map(|template| &*template.uri.toolchain).collect();
-        toolchains.sort_unstable();
+        text::order::sort_by(&mut toolchains, Ord::cmp);
         toolchains.dedup();
         toolchains
     }

@@ -131,7 +131,7 @@ fn value(value: &ParameterValue) -> Value {
 /// What to say where no template fits: the toolchains and the categories that there are.
 pub(super) fn there_are() -> String {
     let (toolchains, mut categories) = (served().toolchains(), served().categories(None));
-    categories.sort_unstable();
+    text::order::sort_by(&mut categories, Ord::cmp);
     categories.dedup();
     format!(
         "There are the toolchains {} and the categories {}.",
