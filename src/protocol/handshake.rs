@@ -54,6 +54,11 @@ impl<'a> ClientInfo<'a> {
         }
         serde_json::from_str(info.get()).map_err(|error| RpcError::params(format!("clientInfo: {error}")))
     }
+
+    /// Its name and version, as changes record them.
+    pub(super) fn told(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
 }
 
 /// Agrees on a revision. A second `initialize` is answered in the same way.
@@ -69,7 +74,7 @@ pub(super) fn initialize(
     }
     let client = ClientInfo::parse(params.client_info)?;
     let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
-    session.initialize(revision, format!("{} {}", client.name, client.version));
+    session.initialize(revision, client.told());
     let (asked, spoken) = (&*params.protocol_version, revision.as_str());
     let members = format!(
         r#""protocolVersion":"{spoken}","capabilities":{CAPABILITIES},"serverInfo":{},"instructions":"{}""#,

@@ -123,7 +123,11 @@ impl Service {
         // Only a request with `_meta` may use another revision than its session.
         let revision = match session.revision() {
             revision if !revision.is_stateless() && !params.contains("_meta") => revision,
-            _ => stateless::revision_of(session, headers, method, params)?,
+            _ => {
+                let (revision, client) = stateless::revision_of(session, headers, method, params)?;
+                client.into_iter().for_each(|client| session.name(client));
+                revision
+            }
         };
         if let Some(headers) = headers.filter(|_| !revision.is_stateless()) {
             stateless::check_not_contradicted(headers, method, params)?;

@@ -71,6 +71,17 @@ impl Session {
         self.enter(ConnectionState::Initializing);
     }
 
+    /// Takes the name and version of the client from a request. Over HTTP, which keeps no sessions, all requests of one name are one
+    /// session.
+    pub(super) fn name(&mut self, client: String) {
+        let own = &self.author.session;
+        let session = match self.direct {
+            true => own.clone(),
+            false => format!("{:016x}", xxhash_rust::xxh3::xxh3_64(format!("{own} {client}").as_bytes())),
+        };
+        self.author = Arc::new(Author { client, session });
+    }
+
     pub(super) fn initialized(&mut self) {
         if self.state == ConnectionState::Initializing {
             self.enter(ConnectionState::Ready);

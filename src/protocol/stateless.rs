@@ -65,14 +65,14 @@ struct LogLevelMeta<'a> {
     level: Option<&'a RawValue>,
 }
 
-/// The revision of a request: from its `_meta`, else the session's. A stateless session requires `_meta`,
-/// except for `initialize`.
+/// The revision of a request: from its `_meta`, else the session's; and the name and version of the client, if `_meta` tells them. A
+/// stateless session requires `_meta`, except for `initialize`.
 pub(super) fn revision_of(
     session: &Session,
     headers: Option<&Headers>,
     method: &str,
     params: &str,
-) -> Result<Revision, RpcError> {
+) -> Result<(Revision, Option<String>), RpcError> {
     let handshake = !session.revision().is_stateless();
     let params: Params = serde_json::from_str(params).map_err(|error| bad(RpcError::params(error)))?;
     let meta: Option<Meta> = match params.meta.map(RawValue::get) {
@@ -81,18 +81,18 @@ pub(super) fn revision_of(
     };
     let said = meta.as_ref().and_then(|meta| meta.version);
     if said.is_none() && (handshake || method == "initialize") {
-        return Ok(session.revision().min(Revision::NEWEST_BY_HANDSHAKE));
+        return Ok((session.revision().min(Revision::NEWEST_BY_HANDSHAKE), None));
     }
     let header = headers.map(|headers| headers.version.as_deref());
     match check_meta(meta.unwrap_or(EMPTY), header)? {
-        revision if headers.is_none_or(|headers| agree(headers, method, &params)) => Ok(revision),
+        said if headers.is_none_or(|headers| agree(headers, method, &params)) => Ok(said),
         _ => Err(mismatch(OTHER_HEADERS)),
     }
 }
 
 const EMPTY: Meta<'static> = Meta { version: None, capabilities: None, client: None };
 
-fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcError> {
+fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<(Revision, Option<String>), RpcError> {
     let missing = |what| bad(RpcError::params(format!("_meta: io.modelcontextprotocol/{what}")));
     let version = meta.version.and_then(|version| rpc::string(version.get()));
     let Some(version) = version else {
@@ -104,14 +104,13 @@ fn check_meta(meta: Meta, header: Option<Option<&str>>) -> Result<Revision, RpcE
     if !meta.capabilities.is_some_and(|capabilities| capabilities.get().starts_with('{')) {
         return Err(missing("clientCapabilities must be an object"));
     }
-    if let Some(client) = meta.client {
-        ClientInfo::parse(client).map_err(bad)?;
-    }
+    let client = meta.client.map(ClientInfo::parse).transpose().map_err(bad)?;
     if header.is_some_and(|header| header != Some(&*version)) {
         return Err(mismatch("MCP-Protocol-Version must repeat the protocolVersion of the body"));
     }
     let revision = Revision::parse(&version).filter(|revision| revision.is_stateless());
-    revision.ok_or_else(|| unsupported(&version))
+    let revision = revision.ok_or_else(|| unsupported(&version))?;
+    Ok((revision, client.map(|client| client.told())))
 }
 
 /// What is wrong with a header of a revision that is unknown, where the body names none.

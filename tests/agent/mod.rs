@@ -3,6 +3,7 @@
 mod bad_input; // wrong and unusually large calls
 mod bound; // answers within the tokens, and what the tools cost
 mod changes; // what has changed, and who changed it
+mod clients; // sessions over HTTP
 mod edit; // edits of every kind, all or none
 mod edit_arguments; // forms of arguments, and the mistakes that models make
 mod ends; // where what a job makes and moves is in the end
