@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
-use self::hanging::{keeps_continuations, keeps_marks};
+use self::hanging::{keeps_continuations, keeps_marks, keeps_texts};
 use self::indentation::{Block, Mapping};
 use self::levels::Strings;
 use self::unmoved::fits_unmoved;
@@ -190,7 +190,8 @@ impl Place<'_> {
         if !switches::is_off("tolerant-marks") && !keeps_marks(&block, &mapping, most) {
             return Tolerant::None;
         }
-        if !keeps_continuations(&block, &mapping, &kept, most) {
+        if !keeps_continuations(&block, &mapping, &kept, most) || !keeps_texts(&block, &mapping, &kept, most)
+        {
             return Tolerant::None;
         }
         if !switches::is_off("tolerant-unmoved")

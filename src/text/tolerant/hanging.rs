@@ -63,3 +63,22 @@ pub(super) fn keeps_continuations(
         stays || known.contains(&[outer, head]) || by_level() || keeps() == Some(true)
     })
 }
+
+/// Whether new lines of strings and comments are indented as the old ones beside them. Where the file has an old one otherwise than it
+/// is mapped, another one that is as deep or deeper may belong to it.
+pub(super) fn keeps_texts(block: &Block, mapping: &Mapping, kept: &[Option<usize>], most: usize) -> bool {
+    let [nests_old, nests_new] = block.nesting();
+    let texts = |nests: &[bool], lines: &[Line], at: usize| !nests[at] && !lines[at].is_blank();
+    let differs = |at: &usize| {
+        let (old, found) = (&block.old[*at], &block.found[*at]);
+        texts(&nests_old, &block.old, *at) && mapping.map(old, *at == 0, most).as_deref() != Some(found.head)
+    };
+    let shallowest = (0..block.old.len()).filter(differs).map(|at| block.old[at].head.len()).min();
+    shallowest.is_none_or(|shallowest| {
+        let fits = |at: usize| {
+            kept[at].is_some_and(|old| block.old[old] == block.new[at])
+                || block.new[at].head.len() < shallowest
+        };
+        (0..block.new.len()).all(|at| !texts(&nests_new, &block.new, at) || fits(at))
+    })
+}

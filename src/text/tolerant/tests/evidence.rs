@@ -61,3 +61,21 @@ fn a_line_without_indentation_shows_no_other_one_where_comments_and_strings_are_
         assert_eq!(edited(text, old, new).as_deref(), Some(expected), "{text:?} {old:?}");
     }
 }
+
+#[test]
+fn a_line_is_not_put_into_a_string_that_the_file_indents_otherwise_than_the_code_around_it() {
+    const TEXT: &str = "def f():\n    q = \"\"\"\n  SELECT a\n  FROM b\n    \"\"\"\n    run(q)\n";
+    let old = "    q = \"\"\"\n    SELECT a\n    FROM b\n    \"\"\"\n";
+    for line in ["    WHERE c\n", "      WHERE c\n"] {
+        assert_eq!(
+            edited(TEXT, old, &old.replace("    FROM b\n", &format!("    FROM b\n{line}"))),
+            None,
+            "{line}"
+        );
+    }
+    // The code around it shows where code belongs.
+    let behind = edited(TEXT, old, &format!("{old}    more()\n"));
+    assert_eq!(behind, Some(TEXT.replace("    run", "    more()\n    run")));
+    let without = edited(TEXT, old, &old.replace("    FROM b\n", ""));
+    assert_eq!(without, Some(TEXT.replace("  FROM b\n", "")));
+}
