@@ -89,6 +89,12 @@ fn a_mistake_is_told_with_its_place_and_what_is_expected() {
             "edits[0].append: it is beside old",
         ),
         (json!([{ "path": "a", "lines": "1" }]), "edits[0].new: it is missing"),
+        (json!([{ "path": "a", "lines": "1", "content": "x" }]), "the text in place of lines is new"),
+        (json!([{ "path": "a", "old": "one", "content": "x" }]), "the text in place of old is new"),
+        (
+            json!([{ "path": "a", "lines": "1", "delete": true }]),
+            "in place of lines is new, \"\" to remove it",
+        ),
         (json!([{ "path": "a", "lines": "2-1", "new": "x" }]), "start 2 > end 1"),
         (
             json!([{ "path": "a", "lines": "0", "new": "x" }]),

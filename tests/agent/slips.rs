@@ -68,12 +68,19 @@ fn brackets_that_are_no_group_are_not_replaced_as_one() {
     let folder = Folder::new();
     put(&folder, "a", "def f():\n    g(1)\n");
     let server = serve(&folder, &[]);
-    for pattern in ["f()", "f()\\b", "[(]()", "\\\\()"] {
+    for pattern in ["f()", "f()\\b", "[(]()", "\\\\()", "[]]()", "[^^]()"] {
         let answer = server.tool("replace", json!({ "pattern": pattern, "replacement": "h()" }));
         assert!(answer.is_error && answer.text.contains("fixed_strings"), "{pattern}: {}", answer.text);
     }
     assert_eq!(folder.text("a"), "def f():\n    g(1)\n");
-    for (pattern, new) in [("f\\(\\)", "f()"), ("[()]", "|"), ("g(\\(1\\))", "f$1")] {
+    for (pattern, new) in [
+        ("f\\(\\)", "f()"),
+        ("[()]", "|"),
+        ("[^]()]+", "$0"),
+        ("[](){}]", "$0"),
+        ("[[f]()]", "$0"),
+        ("g(\\(1\\))", "f$1"),
+    ] {
         server.ok("replace", json!({ "pattern": pattern, "replacement": new, "dry_run": true }));
     }
     server.ok("replace", json!({ "pattern": "f()", "replacement": "h()", "fixed_strings": true }));
@@ -208,6 +215,54 @@ fn a_patch_makes_a_file_where_an_empty_one_is_and_no_other() {
         let answer = server.tool("edit", patch);
         assert!(answer.is_error && answer.text.contains("'a' exists already"), "{}", answer.text);
     }
+}
+
+#[test]
+fn a_patch_that_adds_lines_above_the_first_one_needs_no_lines_of_the_file() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let patch =
+        |name: &str| json!({ "patch": format!("--- a/{name}\n+++ b/{name}\n@@ -0,0 +1,2 @@\n+x\n+y\n") });
+    for (old, new) in
+        [("1\r\n2\r\n", "x\r\ny\r\n1\r\n2\r\n"), ("\u{FEFF}1\n", "\u{FEFF}x\ny\n1\n"), ("", "x\ny\n")]
+    {
+        put(&folder, "a", old);
+        server.ok("edit", patch("a"));
+        assert_eq!(folder.text("a"), new, "{old:?}");
+    }
+    server.ok("edit", patch("new/b"));
+    assert_eq!(folder.text("new/b"), "x\ny\n");
+}
+
+#[test]
+fn a_patch_makes_a_file_with_the_breaks_of_its_lines() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let patch = "--- /dev/null\n+++ b/n1\n@@ -0,0 +1,2 @@\n+a\r\n+b\n\\ No newline at end of file\n\
+        --- /dev/null\n+++ b/n2\n@@ -0,0 +1,3 @@\n+a\r\n+b\n+c\r\n\
+        --- a/n3\n+++ b/n3\n@@ -0,0 +1,2 @@\n+a\r\n+b\r\n";
+    put(&folder, "n3", "");
+    server.ok("edit", json!({ "patch": patch }));
+    let texts = ["n1", "n2", "n3"].map(|name| folder.text(name));
+    assert_eq!(texts, ["a\r\nb", "a\r\nb\nc\r\n", "a\r\nb\r\n"]);
+}
+
+#[test]
+fn a_patch_beside_a_path_is_told_where_the_path_belongs() {
+    let folder = Folder::new();
+    put(&folder, "p.py", "1\n");
+    let server = serve(&folder, &[]);
+    let (hunk, whole) = ("@@ -1 +1 @@\n-1\n+2\n", "--- a/p.py\n+++ b/p.py\n@@ -1 +1 @@\n-1\n+2\n");
+    for (patch, part) in
+        [(hunk, "`--- a/p.py` and `+++ b/p.py` above the hunk"), (whole, "names its files itself")]
+    {
+        let edit = json!({ "path": "p.py", "patch": patch });
+        for call in [edit.clone(), json!({ "edits": edit.clone() }), json!({ "edits": [edit] })] {
+            let answer = server.tool("edit", call.clone());
+            assert!(answer.is_error && answer.text.contains(part), "{call}: {}", answer.text);
+        }
+    }
+    assert_eq!(folder.text("p.py"), "1\n");
 }
 
 #[test]

@@ -47,8 +47,6 @@ pub struct FilePatch {
     pub mode: Option<u32>,
     /// The changes of the content, in the order of the patch.
     pub hunks: Vec<Hunk>,
-    /// The lines of the hunks end with `\r\n`, but those of the file's header do not: the file has `\r\n`.
-    pub has_crlf: bool,
 }
 
 /// Changes of lines that are near each other.
@@ -77,6 +75,8 @@ pub struct HunkLine {
     pub kind: LineKind,
     /// The text.
     pub text: String,
+    /// Its break, where the file has none to follow: `\r\n` only if the file's header ends with another one.
+    pub brk: &'static str,
 }
 
 /// On which sides of a hunk a line is.
@@ -93,23 +93,29 @@ pub enum LineKind {
 impl FilePatch {
     /// The content of a file that the patch makes.
     pub fn content(&self) -> String {
-        let brk = if self.has_crlf { "\r\n" } else { "\n" };
-        let mut content = String::new();
-        for line in self.hunks.iter().flat_map(Hunk::new_side) {
-            content += line;
-            content += brk;
-        }
-        if self.hunks.last().is_some_and(|hunk| hunk.new_is_open) {
-            content.truncate(content.len() - brk.len().min(content.len()));
-        }
-        content
+        made(&self.hunks)
     }
+}
 
-    /// The patch updates a file, but could as well make it: it only adds lines to an empty text.
-    pub fn may_create(&self) -> bool {
-        let [hunk] = &self.hunks[..] else { return false };
-        self.change == FileChange::Update && hunk.old_start == Some(0) && hunk.old_side().next().is_none()
+/// The content of a file that these hunks make.
+pub fn made(hunks: &[Hunk]) -> String {
+    let (mut content, mut last) = (String::new(), "");
+    let lines = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Remove);
+    for HunkLine { text, brk, .. } in lines {
+        content += text;
+        content += brk;
+        last = brk;
     }
+    if hunks.last().is_some_and(|hunk| hunk.new_is_open) {
+        content.truncate(content.len() - last.len());
+    }
+    content
+}
+
+/// Whether hunks that update a file could as well make it: they only add lines to an empty text, or above the first line.
+pub fn may_create(hunks: &[Hunk]) -> bool {
+    let [hunk] = hunks else { return false };
+    hunk.old_start == Some(0) && hunk.old_side().next().is_none()
 }
 
 impl Hunk {

@@ -91,6 +91,9 @@ impl Request for EditArguments {
 
     /// Edits may be given in other shapes than a list; and where one of several cannot be read, the others are looked at all the same.
     fn refused(arguments: &Value, mut error: Error) -> Result<Box<dyn Call>> {
+        if let Some(error) = patch_beside_path(arguments.json()) {
+            return Err(error);
+        }
         let options = arguments.options();
         // What could be read has the right shape.
         let as_list = if EditArguments::read(arguments).is_ok() { None } else { as_list(arguments.json()) };
@@ -182,6 +185,21 @@ fn in_order(
             failed.patched(&patch, encoding)
         }
     }
+}
+
+/// The error for a patch beside a path, which is no argument there.
+fn patch_beside_path(json: &str) -> Option<Error> {
+    let call: Json = from_str(json).ok()?;
+    let mut edits = [&call, &call["edits"]].into_iter().chain(call["edits"].as_array().into_iter().flatten());
+    let edit = edits.find(|edit| edit["patch"].as_str().is_some_and(|patch| !patch.is_empty()))?;
+    let (patch, path) = (edit["patch"].as_str()?, edit["path"].as_str().filter(|path| !path.is_empty())?);
+    let problem = match patch.trim_start().starts_with("@@") {
+        true => format!(
+            "the path belongs into it: give it without path and edits, with the lines `--- a/{path}` and `+++ b/{path}` above the hunk"
+        ),
+        false => "it names its files itself; give it without path and edits".into(),
+    };
+    Some(Error::InvalidArguments { at: "patch".into(), problem })
 }
 
 /// The arguments beside the edits.

@@ -7,7 +7,7 @@ use crate::tools::arguments::{Count, Text, arguments};
 use folder::{Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 use text::line_edit::{LineEdit, LineEdits, Operation};
-use text::patch::Hunk;
+use text::patch::{Hunk, may_create};
 use text::text_edit::{TextEdit, TextEdits};
 
 arguments! {
@@ -164,6 +164,7 @@ impl Kind {
         match self {
             Kind::Content { .. } => true,
             Kind::Lines(edits) => edits.append.is_some(),
+            Kind::Patch { hunks, .. } => may_create(hunks),
             _ => false,
         }
     }
@@ -222,6 +223,12 @@ impl OneEdit {
             [] if self.lines.is_some() => refuse("lines", LINE_ZERO),
             [] if self.old.is_some() => refuse("old", EMPTY_OLD),
             [] if self.content.is_some() && self.says_nothing_else() => Ok(self.whole(String::new())),
+            [first @ ("old" | "lines" | "symbol"), second @ ("content" | "delete"), ..] => {
+                let problem = format!(
+                    "it is beside {first}, but means the whole file; the text in place of {first} is new, \"\" to remove it"
+                );
+                refuse(second, &problem)
+            }
             [_, second, ..] => refuse(second, &format!("it is beside {}; {ONE_KIND}", given[0])),
             _ => refuse("", EXPECTED),
         }

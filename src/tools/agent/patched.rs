@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::one_edit::Kind;
 use crate::tools::ParseOptions;
 use folder::{Error, FilePath, Result};
-use text::patch::{FileChange, FilePatch, FirstDifference, HunkProblem, HunkReason, Unplaced, parse};
+use text::patch::{
+    FileChange, FilePatch, FirstDifference, HunkProblem, HunkReason, Unplaced, may_create, parse,
+};
 
 /// One edit of a patch.
 pub(super) struct PatchEdit {
@@ -47,8 +49,9 @@ pub(super) fn edits(patch: &str, options: ParseOptions) -> Result<Vec<PatchEdit>
                 let kind = made(&file);
                 edits.push(alone(path(&file.new_path)?, kind));
             }
-            FileChange::Update if file.may_create() => {
-                edits.push(alone(path(&file.new_path)?, made(&file)));
+            // What it may make is not meant for a file at another reading of the path.
+            FileChange::Update if may_create(&file.hunks) => {
+                edits.push(text(path(&file.new_path)?, None, file));
             }
             FileChange::Update => edits.push(text(path(&file.old_path)?, other, file)),
             FileChange::Delete => {

@@ -220,10 +220,16 @@ impl Call for Replace {
 
 /// Whether a regular expression has `()`, which is meant as text: as a group it has none.
 fn has_empty_group(pattern: &str) -> bool {
-    let (mut is_escaped, mut is_in_class, mut before) = (false, false, ' ');
+    // A bracket that closes a class is text right behind `[` or `[^`. Classes may be in others.
+    let (mut is_escaped, mut classes, mut is_first, mut before) = (false, 0_usize, false, ' ');
     pattern.chars().any(|c| {
-        let is_empty = !is_escaped && !is_in_class && before == '(' && c == ')';
-        is_in_class = if is_escaped { is_in_class } else { c == '[' || is_in_class && c != ']' };
+        let is_empty = !is_escaped && classes == 0 && before == '(' && c == ')';
+        match c {
+            '[' if !is_escaped => classes += 1,
+            ']' if !is_escaped && !is_first => classes = classes.saturating_sub(1),
+            _ => {}
+        }
+        is_first = !is_escaped && (c == '[' || is_first && before == '[' && c == '^');
         before = if is_escaped { ' ' } else { c };
         is_escaped = c == '\\' && !is_escaped;
         is_empty

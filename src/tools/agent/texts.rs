@@ -76,6 +76,12 @@ impl<'j> TextJob<'j> {
             }
             return self.whole(text, old);
         }
+        if let Kind::Patch { hunks, .. } = self.kind
+            && old.is_empty()
+            && patch::may_create(hunks)
+        {
+            return self.whole(&patch::made(hunks), old);
+        }
         if let Kind::Symbol { symbol, new } = self.kind {
             return self.definition(symbol, new, old);
         }

@@ -80,7 +80,7 @@ impl Body {
     }
 
     /// Takes a line of the patch. False if it is none of a hunk.
-    pub(super) fn push(&mut self, line: &str) -> bool {
+    pub(super) fn push(&mut self, Raw { text: line, has_crlf }: Raw) -> bool {
         let hunk = &mut self.hunk;
         let (kind, text) = match line.as_bytes().first() {
             None => (LineKind::Context, ""),
@@ -103,7 +103,10 @@ impl Body {
         hunk.new_is_open &= !closes(LineKind::Remove);
         self.old += usize::from(kind != LineKind::Add);
         self.new += usize::from(kind != LineKind::Remove);
-        hunk.lines.extend(text.split('\r').map(|text| HunkLine { kind, text: text.into() }));
+        hunk.lines.extend(text.split('\r').map(|text| HunkLine { kind, text: text.into(), brk: "\r" }));
+        if let Some(last) = hunk.lines.last_mut() {
+            last.brk = if has_crlf { "\r\n" } else { "\n" };
+        }
         true
     }
 
@@ -129,13 +132,13 @@ pub(super) fn counted(
 ) -> Option<(Hunk, usize)> {
     while body.old < counts.0 || body.new < counts.1 {
         let line = lines.get(at).filter(|_| !is_end(at))?;
-        if !body.push(line.text) || body.old > counts.0 || body.new > counts.1 {
+        if !body.push(*line) || body.old > counts.0 || body.new > counts.1 {
             return None;
         }
         at += 1;
     }
     while let Some(line) = lines.get(at).filter(|line| line.text.starts_with("\\ ")) {
-        body.push(line.text);
+        body.push(*line);
         at += 1;
     }
     // More lines of the hunk: the counts are too small.

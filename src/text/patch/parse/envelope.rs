@@ -2,7 +2,7 @@
 
 use super::super::{FileChange, FilePatch, Hunk, LineKind};
 use super::body::{Body, head};
-use super::file::one_sided;
+use super::file::checked;
 use super::{Parsed, PatchProblem, Raw};
 
 const BEGIN: &str = "*** Begin Patch";
@@ -132,8 +132,7 @@ impl Reader<'_, '_> {
         if open.change == FileChange::Delete && !is_blank {
             return Err(PatchProblem::at(at, format!("no lines are expected below `{DELETE}`")));
         }
-        open.has_crlf &= raw.has_crlf || is_blank;
-        match self.hunk.get_or_insert_with(|| Body::new(at, Default::default())).push(raw.text) {
+        match self.hunk.get_or_insert_with(|| Body::new(at, Default::default())).push(raw) {
             true => Ok(()),
             false => Err(PatchProblem::at(
                 at,
@@ -155,7 +154,6 @@ impl Reader<'_, '_> {
             other_path: None,
             mode: None,
             hunks: Vec::new(),
-            has_crlf: !self.lines[self.at].has_crlf,
         });
         Ok(())
     }
@@ -169,8 +167,8 @@ impl Reader<'_, '_> {
                 "it changes nothing of the file; expected hunks below the name",
             ));
         }
-        patch.has_crlf &= !patch.hunks.is_empty();
-        one_sided(&mut patch)?;
+        let is_crlf = self.lines[patch.line].has_crlf;
+        checked(&mut patch, is_crlf)?;
         self.files.push(patch);
         Ok(())
     }

@@ -19,15 +19,13 @@ pub(super) struct OpenFile {
     mode: Option<u32>,
     pub(super) has_header_crlf: bool,
     pub(super) hunks: Vec<Hunk>,
-    /// All lines of hunks so far end with `\r\n`.
-    pub(super) has_crlf: bool,
     /// It begins with `diff --git`, and no hunk and no other name was read.
     pub(super) is_header: bool,
 }
 
 impl OpenFile {
     pub(super) fn new(line: usize, git: Option<(String, String)>, is_header: bool) -> OpenFile {
-        OpenFile { line, git, is_header, has_crlf: true, ..OpenFile::default() }
+        OpenFile { line, git, is_header, ..OpenFile::default() }
     }
 
     /// Takes a line between `diff --git` and the names.
@@ -64,16 +62,8 @@ impl OpenFile {
     pub(super) fn finish(self) -> Parsed<FilePatch> {
         let line = self.line;
         let (change, [old_path, new_path], other_path) = self.paths()?;
-        let mut patch = FilePatch {
-            line,
-            change,
-            old_path,
-            new_path,
-            other_path,
-            mode: self.mode,
-            has_crlf: self.has_crlf && !self.has_header_crlf && !self.hunks.is_empty(),
-            hunks: self.hunks,
-        };
+        let mut patch =
+            FilePatch { line, change, old_path, new_path, other_path, mode: self.mode, hunks: self.hunks };
         let changes = !patch.hunks.is_empty() || change != FileChange::Update || patch.mode.is_some();
         if !changes {
             return Err(PatchProblem::at(
@@ -81,7 +71,7 @@ impl OpenFile {
                 "it changes nothing of the file; expected hunks below the names",
             ));
         }
-        one_sided(&mut patch)?;
+        checked(&mut patch, self.has_header_crlf)?;
         Ok(patch)
     }
 
@@ -132,9 +122,13 @@ impl OpenFile {
     }
 }
 
-/// Checks that a new file has only added lines, and a deleted one only removed ones.
-pub(super) fn one_sided(patch: &mut FilePatch) -> Parsed<()> {
+/// Checks that a new file has only added lines, and a deleted one only removed ones. `is_crlf`: all lines of the patch end with `\r\n`,
+/// which says nothing of the file.
+pub(super) fn checked(patch: &mut FilePatch, is_crlf: bool) -> Parsed<()> {
     use super::super::LineKind::{Add, Context, Remove};
+    for line in patch.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines).filter(|_| is_crlf) {
+        line.brk = "\n";
+    }
     let (only, what) = match patch.change {
         FileChange::Add => (Add, "a new file has only lines that begin with '+'"),
         FileChange::Delete => (Remove, "a deleted file has only lines that begin with '-'"),

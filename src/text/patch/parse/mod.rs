@@ -52,6 +52,9 @@ pub fn parse(patch: &str) -> Result<Vec<FilePatch>, PatchProblem> {
     let mut lines: Vec<Raw> = patch.split('\n').map(raw).collect();
     if lines.last().is_some_and(|last| last.text.is_empty()) {
         lines.pop();
+    } else if let [.., before, last] = &mut lines[..] {
+        // Its break was cut off.
+        last.has_crlf |= before.has_crlf;
     }
     let is_head = |at: &usize| envelope::is_head(lines[*at].text) || unified::is_head(&lines, *at);
     match (0..lines.len()).find(is_head) {

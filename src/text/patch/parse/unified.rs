@@ -148,7 +148,6 @@ impl Reader<'_, '_> {
             ));
         }
         if let Some(open) = &mut self.open {
-            open.has_crlf &= lines[from..end].iter().all(|line| line.has_crlf);
             open.is_header = false;
             open.hunks.push(hunk);
         }
@@ -166,7 +165,7 @@ impl Reader<'_, '_> {
 
 /// Reads the lines of a hunk whose counts are missing or wrong. Returns the number of the line behind it, too.
 fn uncounted(lines: &[Raw], mut body: Body, mut at: usize, counts: Option<(usize, usize)>) -> (Hunk, usize) {
-    while at < lines.len() && !is_end_of_uncounted(lines, at) && body.push(lines[at].text) {
+    while at < lines.len() && !is_end_of_uncounted(lines, at) && body.push(lines[at]) {
         at += 1;
     }
     (body.finish(counts), at)

@@ -53,7 +53,30 @@ pub(super) fn plan(
     if end == EndBreak::Removed {
         remove_end_break(&mut splices, index, old)?;
     }
+    if total < 2 && !index.ends_in_break() {
+        break_as_sent(&mut splices, &changes);
+    }
     EditPlan::new(splices, old)
+}
+
+/// Gives the lines of a text that had no break those of the patch.
+fn break_as_sent(splices: &mut [Splice], changes: &[(usize, &SideChange, &Sides)]) {
+    let mut breaks: Vec<&str> = Vec::new();
+    for (nth, (from, change, _)) in changes.iter().enumerate() {
+        // The line that the text had, where it stays and others follow.
+        let stays = *from == 1 && changes[..nth].iter().all(|(from, change, _)| from + change.removed == 0);
+        breaks.extend(change.breaks.first().filter(|_| stays));
+        breaks.extend(&change.breaks);
+    }
+    let mut breaks = breaks.into_iter();
+    for splice in splices {
+        let mut text = Vec::new();
+        for byte in &*splice.text {
+            let brk = if *byte == b'\n' { breaks.next() } else { None };
+            text.extend_from_slice(brk.map_or(std::slice::from_ref(byte), str::as_bytes));
+        }
+        splice.text = Cow::Owned(text);
+    }
 }
 
 /// `closes`: the last line gets a break, also where the last line of the text has none.

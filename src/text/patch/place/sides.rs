@@ -21,6 +21,8 @@ pub(super) struct SideChange<'h> {
     pub(super) from: usize,
     pub(super) removed: usize,
     pub(super) added: Vec<&'h str>,
+    /// The break of each added line in the patch.
+    pub(super) breaks: Vec<&'h str>,
 }
 
 impl<'h> Sides<'h> {
@@ -29,7 +31,7 @@ impl<'h> Sides<'h> {
         let (mut stays, mut is_first_new) = (true, true);
         let is_at_start = hunk.old_start.is_none_or(|start| start == 0);
         let is_marked = hunk.old_side().next().is_some_and(|line| line.starts_with(MARK));
-        for HunkLine { kind, text } in &hunk.lines {
+        for HunkLine { kind, text, brk } in &hunk.lines {
             let unmarked = |is_first: bool| match is_first && is_at_start {
                 true => text.strip_prefix(MARK).unwrap_or(text),
                 false => text,
@@ -55,6 +57,7 @@ impl<'h> Sides<'h> {
                 change.removed += 1;
             } else {
                 change.added.push(new);
+                change.breaks.push(brk);
             }
         }
         sides

@@ -110,6 +110,23 @@ fn the_file_keeps_its_breaks_and_its_mark() {
 }
 
 #[test]
+fn a_file_without_a_break_gets_those_of_the_patch() {
+    let open = "\\ No newline at end of file\n";
+    gives("", &diff(&format!("@@ -0,0 +1,2 @@\n+x\r\n+y\n{open}")), "x\r\ny");
+    gives("", &diff("@@ -0,0 +1,3 @@\n+x\r\n+y\n+z\r\n"), "x\r\ny\nz\r\n");
+    gives("a", &diff(&format!("@@ -1 +1,2 @@\n-a\n{open}+p\r\n+q\r\n")), "p\r\nq\r\n");
+    gives("a", &diff(&format!("@@ -1 +1,2 @@\n+p\r\n a\n{open}")), "p\r\na");
+    gives("a", &diff(&format!("@@ -1 +1,3 @@\n+p\r\n a\n{open}+q\r\n+r\n")), "p\r\na\r\nq\r\nr\n");
+    gives("a", &diff("@@ -1 +1,2 @@\n-a\n+b\n+c\n").replace('\n', "\r\n"), "b\nc");
+    gives("a\n", &diff("@@ -1 +1,2 @@\n-a\n+p\r\n+q\r\n"), "p\nq\n");
+}
+
+#[test]
+fn lines_are_put_above_the_first_one() {
+    gives("1\n2\n", &diff("@@ -0,0 +1,2 @@\n+x\n+y\n"), "x\ny\n1\n2\n");
+}
+
+#[test]
 fn the_break_at_the_end_changes_only_if_the_patch_says_so() {
     let marked = "\\ No newline at end of file\n";
     let plain = diff("@@ -2 +2 @@\n-b\n+B\n");

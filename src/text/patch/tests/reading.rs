@@ -75,7 +75,7 @@ fn plain_diffs_have_any_names() {
     assert_eq!(files(&several).iter().map(|file| file.3).collect::<Vec<_>>(), [2, 1]);
     let git_only = format!("diff --git a/x b/x\n{hunk}");
     assert_eq!(files(&git_only), [(FileChange::Update, "x".into(), "x".into(), 1)]);
-    assert!(only_file("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+a\n").may_create());
+    assert!(may_create(&only_file("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+a\n").hunks));
 }
 
 #[test]
@@ -147,7 +147,14 @@ fn the_form_with_a_beginning_and_an_end_has_all_kinds_of_changes() {
 fn a_new_file_has_the_breaks_of_its_lines() {
     let head = "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n";
     assert_eq!(only_file(&format!("{head}+a\r\n+b\r\n")).content(), "a\r\nb\r\n");
-    assert_eq!(only_file(&format!("{head}+a\r\n+b\n")).content(), "a\nb\n");
+    assert_eq!(only_file(&format!("{head}+a\r\n+b\n")).content(), "a\r\nb\n");
+    assert_eq!(only_file(&format!("{head}+a\r\n+b")).content(), "a\r\nb\r\n");
+    let open = "\\ No newline at end of file\n";
+    assert_eq!(only_file(&format!("{head}+a\r\n+b\n{open}")).content(), "a\r\nb");
+    assert_eq!(only_file(&format!("{head}+a\r\n+b\r\n{open}")).content(), "a\r\nb");
+    let begun = |body: &str| format!("*** Begin Patch\n*** Add File: f\n{body}*** End Patch\n");
+    assert_eq!(only_file(&begun("+a\r\n+b\n+c\r\n")).content(), "a\r\nb\nc\r\n");
+    assert_eq!(only_file(&begun("+a\n+b\n").replace('\n', "\r\n")).content(), "a\nb\n");
     assert_eq!(only_file(&format!("{head}+a\n+b\n").replace('\n', "\r\n")).content(), "a\nb\n");
     assert_eq!(only_file(&format!("{head}+a\n+b\n\\ No newline at end of file\n")).content(), "a\nb");
 }
