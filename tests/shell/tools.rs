@@ -91,6 +91,11 @@ fn edits_come_as_a_patch_or_as_json_on_standard_input_or_in_a_file() {
     let ran = run(&folder, &["edit", "edit.json", "--dry-run"]);
     assert!(ran.out.starts_with("Would change 1 place"), "{ran:?}");
     assert_eq!(folder.text("new.txt"), "x\n");
+    for name in ["dry_run", "dryRun", "DryRun"] {
+        let edits = json!({ "edits": [{ "path": "new.txt", "old": "x", "new": "y" }], name: false });
+        run_with(&folder, &["edit", "--dry-run"], &edits.to_string());
+        assert_eq!(folder.text("new.txt"), "x\n", "the flag wins over {name} of the input");
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ use journal::Author;
 /// The largest patch, or JSON of edits, in bytes.
 pub(super) const MAX_INPUT: u64 = 100 << 20;
 
+/// The argument of the flag that says that nothing is written.
+const DRY_RUN: &str = "dry_run";
+
 /// The session of all commands of a user: `undo` without a change takes back the last one of a command line.
 const SESSION: &str = "command line";
 
@@ -94,7 +97,7 @@ impl Place {
 }
 
 /// The arguments of `edit` with its input: JSON, which is a list of edits or an object with arguments, or a patch. `path` is where the
-/// input comes from.
+/// input comes from. With the flag for it nothing is written, whatever the input says.
 pub(super) fn with_input(mut arguments: Value, input: String, path: &Path) -> Result<Value, Stop> {
     let own = match serde_json::from_str(&input) {
         Ok(Value::Array(edits)) => serde_json::Map::from_iter([("edits".to_owned(), edits.into())]),
@@ -105,8 +108,14 @@ pub(super) fn with_input(mut arguments: Value, input: String, path: &Path) -> Re
         }
         _ => serde_json::Map::from_iter([("patch".to_owned(), input.into())]),
     };
+    let is_dry = arguments.get(DRY_RUN) == Some(&Value::Bool(true));
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.extend(own);
+        if is_dry {
+            // Its other name.
+            arguments.remove("dryRun");
+            arguments.insert(DRY_RUN.into(), true.into());
+        }
     }
     Ok(arguments)
 }
