@@ -264,3 +264,55 @@ fn the_edits_behind_one_that_is_left_out_unread_keep_the_path_that_it_had() {
     server.ok("edit", json!({ "retry": "r3", "edits": both }));
     assert_eq!((folder.text("a"), folder.text("b")), ("one\n2\n".into(), "x\nz\nw\n".into()));
 }
+
+#[test]
+fn lines_of_a_file_that_has_changed_since_the_failed_call_are_sent_again() {
+    let lines = "1\n2\n3\n4\n5\n6\n";
+    for first in [
+        json!({ "path": "a", "lines": "5", "new": "FIVE" }),
+        json!({ "path": "a", "lines": "5", "new": "FIVE", "count": "x" }),
+    ] {
+        let folder = Folder::new();
+        fill(&folder);
+        put(&folder, "a", lines);
+        let server = serve(&folder, &[]);
+        let edits = json!([first, { "path": "b", "old": "nope", "new": "y" }]);
+        refused(&server, &folder, json!({ "edits": edits }));
+        put(&folder, "a", format!("new\nnew\n{lines}"));
+        let first = if first["count"].is_null() { json!([]) } else { json!([{ "n": 1, "new": "FIVE" }]) };
+        let mut mended = first.as_array().expect("a list").clone();
+        mended.push(json!({ "n": 2, "old": "x" }));
+        let text = refused(&server, &folder, json!({ "retry": "r1", "edits": mended }));
+        assert!(text.contains("retry: 'a' has changed since r1"), "{text}");
+        // Their numbers were counted anew, and that does not hold for long either.
+        let counted =
+            |second: &str| json!([{ "n": 1, "lines": "7", "new": "FIVE" }, { "n": 2, "old": second }]);
+        refused(&server, &folder, json!({ "retry": "r1", "edits": counted("no") }));
+        put(&folder, "a", lines);
+        let again = json!({ "retry": "r2", "edits": [{ "n": 2, "old": "x" }] });
+        let text = refused(&server, &folder, again.clone());
+        assert!(text.contains("retry: 'a' has changed since r2"), "{text}");
+        put(&folder, "a", format!("new\nnew\n{lines}"));
+        server.ok("edit", again);
+        assert_eq!(
+            (folder.text("a"), folder.text("b")),
+            ("new\nnew\n1\n2\n3\n4\nFIVE\n6\n".into(), "y\nz\n".into())
+        );
+    }
+}
+
+#[test]
+fn what_does_not_count_lines_is_carried_out_although_its_file_has_changed() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, &[]);
+    let edits = json!([
+        { "path": "a", "lines": "2", "new": "2", "expect": "two" },
+        { "append": "w" },
+        { "path": "c", "lines": "1", "new": "y" },
+    ]);
+    refused(&server, &folder, json!({ "edits": edits }));
+    put(&folder, "a", "1\ntwo\n");
+    server.ok("edit", json!({ "retry": "r1", "edits": [{ "n": 3, "path": "b" }] }));
+    assert_eq!((folder.text("a"), folder.text("b")), ("1\n2\nw\n".into(), "y\nz\n".into()));
+}

@@ -3,6 +3,7 @@
 use std::mem::take;
 use std::sync::Arc;
 
+use self::counted::Counted;
 use self::hunks::FailedHunk;
 use super::one_edit::{Kind, OneEdit};
 use super::planned::Planned;
@@ -12,6 +13,7 @@ use crate::tools::arguments::Count;
 use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
+pub(super) mod counted;
 pub(super) mod hunks;
 mod patch;
 
@@ -23,6 +25,8 @@ pub(super) struct FailedEdits {
     pub(super) failed: Vec<usize>,
     /// The hunks of patches that had no place.
     pub(super) hunks: Vec<FailedHunk>,
+    /// The files whose lines they count.
+    pub(super) counted: Counted,
     pub(super) is_patch: bool,
     pub(super) message: String,
 }

@@ -159,6 +159,15 @@ impl Kind {
         }
     }
 
+    /// Whether it changes lines by their numbers, whatever they hold.
+    pub(super) fn counts_lines(&self) -> bool {
+        let is_unseen = |edit: &LineEdit| match &edit.operation {
+            Operation::Replace { expect, .. } | Operation::Delete { expect } => expect.is_none(),
+            Operation::Insert { .. } => true,
+        };
+        matches!(self, Kind::Lines(edits) if edits.edits.iter().any(is_unseen))
+    }
+
     /// Whether a missing file is made by it.
     pub(super) fn creates(&self) -> bool {
         match self {

@@ -23,6 +23,8 @@ pub(super) struct Planned {
     other: Option<FilePath>,
     pub(super) kind: Arc<Kind>,
     pub(super) encoding: Option<EncodingChoice>,
+    /// A call with `retry` gave the lines that it changes.
+    pub(super) has_new_lines: bool,
 }
 
 impl Planned {
@@ -41,7 +43,8 @@ impl Planned {
             problem: "it is missing; expected the path of a file".into(),
         })?;
         let kind = Arc::new(edit.kind(&at)?);
-        let edit = Planned { path, is_inherited, other: None, kind, encoding: edit.encoding };
+        let encoding = edit.encoding;
+        let edit = Planned { path, is_inherited, other: None, kind, encoding, has_new_lines: false };
         *last = edit.path_behind();
         Ok(edit)
     }
@@ -76,6 +79,7 @@ impl Planned {
         let path = edit.path.take();
         let is_inherited = self.is_inherited && path.is_none();
         let encoding = edit.encoding.take().or(self.encoding);
+        let has_new_lines = edit.has_lines();
         let kind = match edit.says_nothing() {
             true => self.kind.clone(),
             false => {
@@ -87,7 +91,7 @@ impl Planned {
             Some(path) => (None, path),
             None => (self.other.clone(), self.path.clone()),
         };
-        Ok(Planned { path, is_inherited, other, kind, encoding })
+        Ok(Planned { path, is_inherited, other, kind, encoding, has_new_lines })
     }
 
     /// The same edit at another path.
@@ -108,7 +112,7 @@ impl Planned {
 
 impl From<PatchEdit> for Planned {
     fn from(PatchEdit { path, is_inherited, other, kind }: PatchEdit) -> Planned {
-        Planned { path, is_inherited, other, kind: Arc::new(kind), encoding: None }
+        Planned { path, is_inherited, other, kind: Arc::new(kind), encoding: None, has_new_lines: false }
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Unread {
     json: Box<str>,
     /// Why it is none. The argument that is wrong is named with the number of the edit.
     pub(super) why: Arc<Error>,
+    /// Its path, if that is known.
+    pub(super) file: Option<FilePath>,
 }
 
 /// The edits of the list of these arguments, each read for itself. `None`: it has too few or too many.
@@ -38,8 +40,9 @@ pub(super) fn slots(arguments: &Value) -> Option<Vec<Slot>> {
         slots.push(match edit {
             Ok(edit) => Slot::Edit(edit),
             Err(why) => {
-                let unread = Unread { json: value.json().into(), why: Arc::new(why) };
+                let mut unread = Unread { json: value.json().into(), why: Arc::new(why), file: None };
                 last = unread.path(before, value.options());
+                unread.file = last.clone();
                 Slot::Unread(Arc::new(unread))
             }
         });
@@ -72,6 +75,7 @@ impl Unread {
         (number, last): (usize, &mut Option<FilePath>),
         options: ParseOptions,
     ) -> Result<Planned> {
+        let has_new_lines = given.as_ref().is_some_and(OneEdit::has_lines);
         let edit = match given {
             None => OneEdit::read(&Value::arguments(&self.json, options)?),
             Some(mut edit) => {
@@ -80,7 +84,9 @@ impl Unread {
             }
         };
         let planned = edit.and_then(|edit| Planned::of(edit, number, last));
-        planned.map_err(|error| still_wrong(number, error, options.guide()))
+        let mut planned = planned.map_err(|error| still_wrong(number, error, options.guide()))?;
+        planned.has_new_lines = has_new_lines;
+        Ok(planned)
     }
 
     /// Its path, which is that of the edits behind it that have none. `last`: the one that it has if it was sent without. `None`: nobody knows

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{TOOL, unknown_retry};
 use crate::tools::agent::changed::{Told, done};
 use crate::tools::agent::failed::FailedEdits;
+use crate::tools::agent::failed::counted::Counted;
 use crate::tools::agent::failed::hunks::{FailedHunk, FailedHunks};
 use crate::tools::agent::one_edit::Kind;
 use crate::tools::agent::planned::Planned;
@@ -74,7 +75,9 @@ impl Call for Edit {
             // Of two calls that go on with it, one does.
             Some(name) => {
                 let claimed = self.handles.claim::<FailedEdits>(name, &self.author.session);
-                Some(claimed.ok_or_else(|| unknown_retry(name))?)
+                let claimed = claimed.ok_or_else(|| unknown_retry(name))?;
+                claimed.what.counted.check(self.counted(false), name, (workspace, control))?;
+                Some(claimed)
             }
         };
         let (hunks, broken) = (RefCell::default(), Broken::default());
@@ -119,7 +122,8 @@ impl Call for Edit {
         };
         let total = (self.edits.len(), self.is_patch);
         let mut reply = refused(errors, total, (self.guide, self.limit), edit)?;
-        reply.text.extend(self.keep(failed, hunks.into_inner()));
+        let counted = Counted::of(self.counted(true), workspace, control);
+        reply.text.extend(self.keep(failed, hunks.into_inner(), counted));
         Ok(reply)
     }
 }
@@ -153,10 +157,15 @@ impl Edit {
     }
 
     /// Keeps the edits for a call that corrects those that do not fit. Returns what is said of that. Of a short call nothing is kept.
-    fn keep(&self, failed: Vec<usize>, hunks: Vec<FailedHunk>) -> Option<String> {
+    fn keep(&self, failed: Vec<usize>, hunks: Vec<FailedHunk>, counted: Counted) -> Option<String> {
         let (numbers, first) = (told_numbers(&failed), failed.first()? + 1);
-        let (edits, is_patch, message) = (self.edits.clone(), self.is_patch, self.message.clone());
-        let kept = FailedEdits { edits, failed, hunks, is_patch, message };
+        let (mut edits, is_patch, message) = (self.edits.clone(), self.is_patch, self.message.clone());
+        for slot in &mut edits {
+            if let Slot::Edit(edit) = slot {
+                edit.has_new_lines = false;
+            }
+        }
+        let kept = FailedEdits { edits, failed, hunks, counted, is_patch, message };
         let bytes = kept.bytes();
         if self.edits.len() == 1 && bytes < WORTH_KEEPING {
             return None;
@@ -171,6 +180,27 @@ impl Edit {
                 "\n\n[Send only the corrected edits: \"retry\": \"{name}\", each with its \"n\" ({numbers}), or with \"skip\": true to leave it out]"
             ),
         })
+    }
+
+    /// The files whose lines edits count. `with_new`: also those that a call with `retry` has counted.
+    fn counted(&self, with_new: bool) -> impl Iterator<Item = &FilePath> + Clone {
+        self.edits.iter().enumerate().filter_map(move |(number, slot)| match slot {
+            Slot::Edit(edit) if !edit.kind.counts_lines() || (edit.has_new_lines && !with_new) => None,
+            Slot::Edit(edit) => Some(self.before(&edit.path, number)),
+            Slot::Unread(unread) => Some(self.before(unread.file.as_ref()?, number)),
+        })
+    }
+
+    /// The path that the file at `path` has before the call, as the edits before the one of this number move it.
+    fn before<'e>(&'e self, mut path: &'e FilePath, number: usize) -> &'e FilePath {
+        for edit in self.edits[..number].iter().rev().filter_map(Slot::edit) {
+            if let Kind::Move(to) | Kind::Copy(to) = &*edit.kind
+                && to == path
+            {
+                path = &edit.path;
+            }
+        }
+        path
     }
 
     /// Whether edits before the one of this number change the text of the same file.
