@@ -12,6 +12,8 @@ use super::edited;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     indents: Vec<Indent>,
+    /// So many fewer of them it has in the file: inside a string, what was sent may be indented otherwise than the file.
+    fewer: usize,
     core: String,
     /// The blanks at its end in the file, and in both texts of the edit.
     tails: [&'static str; 3],
@@ -59,12 +61,12 @@ impl Tape<'_> {
                 self.texts(indents, lists, out);
             }
             if !lists && self.below(8) == 1 {
-                let call = |indents, core| Row { indents, core, tails };
+                let call = |indents, core| Row { indents, fewer: 0, core, tails };
                 out.push(call(own.to_vec(), format!("k{} = f(a,", self.1)));
                 out.push(call([own, &[Indent::Aligned]].concat(), format!("b{})", self.1)));
                 continue;
             }
-            out.push(Row { indents: own.to_vec(), core, tails });
+            out.push(Row { indents: own.to_vec(), fewer: 0, core, tails });
             if room == 0 {
                 continue;
             }
@@ -92,9 +94,12 @@ impl Tape<'_> {
             cores.insert(0, format!("\"\"\"s{number}"));
             cores.push(format!("e{number}\"\"\""));
         }
+        let is_out = is_string && !indents.is_empty() && self.below(3) == 1;
         for core in cores {
             let tails = [self.tail(), self.tail()];
-            out.push(Row { indents: indents.to_vec(), core, tails: [tails[0], tails[1], tails[1]] });
+            let fewer = usize::from(is_out && core.starts_with('t'));
+            let tails = [tails[0], tails[1], tails[1]];
+            out.push(Row { indents: indents.to_vec(), fewer, core, tails });
         }
     }
 
@@ -113,7 +118,15 @@ impl Tape<'_> {
             let below =
                 old[at + 1..].iter().take_while(|other| row.indents.len() < other.indents.len()).count();
             let (end, key) = (at + 1 + below, &row.indents);
-            // Nothing is put into a string.
+            // A line like the one before it, blanks included.
+            if row.core.starts_with('t') && self.below(3) == 1 {
+                self.1 += 1;
+                new.push(row.clone());
+                new.push(Row { core: format!("t{}", self.1), tails: [""; 3], ..row.clone() });
+                at += 1;
+                continue;
+            }
+            // Nothing else is put into a string.
             let choice = if row.is_string() && !row.core.ends_with('"') { 6 } else { self.below(7) };
             match choice {
                 0..3 if row.is_string() => {
@@ -130,7 +143,7 @@ impl Tape<'_> {
                 2 if !lists && key.last() != Some(&Indent::Aligned) => {
                     self.1 += 1;
                     let core = format!("if{}:", self.1);
-                    new.push(Row { indents: key.clone(), core, tails: ["", "", self.tail()] });
+                    new.push(Row { indents: key.clone(), fewer: 0, core, tails: ["", "", self.tail()] });
                     new.extend(old[at..end].iter().cloned().map(|mut row| {
                         row.indents.insert(0, Indent::Level);
                         row
@@ -156,6 +169,9 @@ impl Tape<'_> {
                 }
             }
         }
+        // A string that the file has not yet stands as it was sent.
+        let is_new = |row: &Row| row.core.contains('.') && !old.iter().any(|old| old.core == row.core);
+        new.iter_mut().filter(|row| is_new(row)).for_each(|row| row.fewer = 0);
         new
     }
 }
@@ -174,7 +190,10 @@ fn blanks(indents: &[Indent], unit: &str, more: isize) -> Option<String> {
 
 /// The text of lines, each with the blanks at its end of one side: 0 of the file, 1 of the old text, 2 of the new one.
 fn text(rows: &[Row], unit: &str, more: isize, side: usize) -> Option<String> {
-    let line = |row: &Row| Some(blanks(&row.indents, unit, more)? + &row.core + row.tails[side]);
+    let line = |row: &Row| {
+        let fewer = if side == 0 { row.fewer } else { 0 };
+        Some(blanks(&row.indents[fewer..], unit, more)? + &row.core + row.tails[side])
+    };
     rows.iter().map(line).collect::<Option<Vec<String>>>().map(|lines| lines.join("\n"))
 }
 
@@ -183,7 +202,7 @@ fn exact(old: &[Row], new: &[Row], unit: &str) -> String {
     let line = |row: &Row| {
         let was = old.iter().find(|old| old.core == row.core);
         let tail = was.filter(|was| was.tails[1] == row.tails[2]).map_or(row.tails[2], |was| was.tails[0]);
-        blanks(&row.indents, unit, 0).unwrap_or_default() + &row.core + tail
+        blanks(&row.indents[row.fewer..], unit, 0).unwrap_or_default() + &row.core + tail
     };
     new.iter().map(line).collect::<Vec<String>>().join("\n")
 }
@@ -211,8 +230,9 @@ fn case(tape: &[u8], lists: bool) -> Option<Case> {
     let new = tape.changed(&rows[start..end], lists);
     let old = &rows[start..end];
     let (sent_old, sent_new) = (text(old, sent_unit, more, 1)?, text(&new, sent_unit, more, 2)?);
-    let is_same =
-        old.iter().all(|row| blanks(&row.indents, sent_unit, more) == blanks(&row.indents, unit, 0));
+    let is_same = old
+        .iter()
+        .all(|row| blanks(&row.indents, sent_unit, more) == blanks(&row.indents[row.fewer..], unit, 0));
     let file = text(&rows, unit, 0, 0)?;
     let replaced = match is_same {
         // The exact edit puts in what was sent.
@@ -220,7 +240,7 @@ fn case(tape: &[u8], lists: bool) -> Option<Case> {
             let tail = |row: &Row| exact(old, std::slice::from_ref(row), "").trim_start().len();
             let line = |row: &Row| {
                 let blanks = blanks(&row.indents, sent_unit, more).unwrap_or_default();
-                let flat = exact(old, &[Row { indents: Vec::new(), ..row.clone() }], "");
+                let flat = exact(old, &[Row { indents: Vec::new(), fewer: 0, ..row.clone() }], "");
                 assert!(tail(row) <= flat.len());
                 blanks + &flat
             };
