@@ -8,7 +8,6 @@ pub(super) const WALK: usize = 10;
 pub(super) const SEARCH: usize = 40;
 
 /// An analysis of code: texts, their trees, and stacks.
-#[cfg(feature = "toolkit")]
 pub(super) const ANALYSIS: usize = 80;
 
 /// An analysis of a history.

@@ -3,8 +3,6 @@
 //!
 //! Knows names of files and outlines; reads no file itself.
 
-use std::path::Path;
-
 use super::scope::Scope;
 use super::wanted_files::WantedFiles;
 use engine::{FoundFile, Workspace};
@@ -74,7 +72,9 @@ impl Relevance {
 
 #[cfg(feature = "toolkit")]
 mod defined {
-    use super::{Asked, Path, Relevance, Result};
+    use std::path::Path;
+
+    use super::{Asked, Relevance, Result};
     use ::toolkit::outlines::{Definition, Kind, Language, Outline, OutlineOptions, outlines};
     use engine::SearchStop;
     use folder::Error;
