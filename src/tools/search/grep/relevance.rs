@@ -29,8 +29,9 @@ const FOREIGN_FOLDERS: &[&str] = &[
     "generated",
 ];
 
-/// A search: what for, and where.
+/// A search: what for, and where. Without the toolkit nothing is looked for.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "toolkit"), expect(dead_code))]
 pub(super) struct Asked<'a> {
     pub(super) pattern: &'a Pattern,
     pub(super) scope: &'a Scope,
