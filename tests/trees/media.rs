@@ -65,10 +65,8 @@ fn an_image_whose_base64_is_longer_than_clients_take_is_a_resource() {
 
 #[test]
 fn what_is_no_media_names_the_tool_to_call() {
-    let files: [(&str, &[u8], &str, bool); 10] = [
+    let files: [(&str, &[u8], &str, bool); 8] = [
         ("empty.png", b"", "is empty", false),
-        ("cut.png", b"\x89PNG\r\n\x1a\n", "is an image that is cut off", false),
-        ("cut.gif", b"GIF89a", "is an image that is cut off", false),
         (
             "logo.svg",
             b"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n",
@@ -196,9 +194,7 @@ fn a_file_that_hides_its_size_is_refused_and_not_told_as_empty() {
         for (tool, argument) in calls {
             let refused = server.tool(tool, json!({ argument: "ostype" }));
             assert!(
-                refused.is_error
-                    && refused.text.contains("it says that it has 0 bytes but holds some")
-                    && !refused.text.contains("Send the call again"),
+                refused.is_error && refused.text.contains("it says that it has 0 bytes but holds some"),
                 "{set} {tool}: {}",
                 refused.text
             );

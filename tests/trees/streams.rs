@@ -8,10 +8,10 @@ use super::{on_all, put};
 
 #[test]
 fn a_media_file_of_any_length_is_told_byte_for_byte_with_its_version() {
-    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
     let bytes = |len: usize| (0..len).map(|n| (n * 31 % 251) as u8).collect::<Vec<u8>>();
     let image = |len: usize| [PNG, &bytes(len - PNG.len())].concat();
-    let lengths = [16, 17, 18, 19, 65_535, 65_536, 65_537, 300_001];
+    let lengths = [8, 9, 10, 11, 65_535, 65_536, 65_537, 300_001];
     let fill = |folder: &_| lengths.iter().for_each(|len| put(folder, &format!("{len}.png"), image(*len)));
     on_all(&[], fill, |server, folder| {
         put(folder, "large.bin", bytes(300_002));

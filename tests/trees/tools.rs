@@ -9,7 +9,7 @@ pub(super) fn fill(folder: &Folder) {
     put(folder, "a.txt", "one\ntwo\nthree\n");
     put(folder, "sub/b.txt", "b\n");
     put(folder, "sub/deep/c.txt", "c\n");
-    put(folder, "pic.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    put(folder, "pic.png", b"\x89PNG\r\n\x1a\n");
     put(folder, "latin", b"caf\xe9\n");
     put(folder, "bin", b"\0");
 }
@@ -61,7 +61,7 @@ fn every_tool_that_reads_answers_alike_on_every_interface() {
             (
                 "read_media_file",
                 json!({ "path": "pic.png" }),
-                r#"{"data":"iVBORw0KGgoAAAANSUhEUg==","mimeType":"image/png","type":"image"}"#,
+                r#"{"data":"iVBORw0KGgo=","mimeType":"image/png","type":"image"}"#,
             ),
         ];
         for (tool, arguments, text) in cases {
@@ -71,7 +71,7 @@ fn every_tool_that_reads_answers_alike_on_every_interface() {
             outcome(server, "list_directory_with_sizes", &json!({ "path": ".", "sortBy": "size" }));
         assert!(
             sizes.contains("[DIR] sub")
-                && sizes.ends_with("Total: 4 files, 1 directories\nCombined size: 36 B"),
+                && sizes.ends_with("Total: 4 files, 1 directories\nCombined size: 28 B"),
             "{sizes}"
         );
         let (_, info) = outcome(server, "get_file_info", &json!({ "path": "a.txt" }));
@@ -124,7 +124,7 @@ fn every_tool_that_writes_does_so_alike_on_every_interface() {
         );
         assert_eq!(
             (folder.text("a.txt"), folder.read("x/p.png")),
-            ("one\n2\nthree\n".into(), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec())
+            ("one\n2\nthree\n".into(), b"\x89PNG\r\n\x1a\n".to_vec())
         );
     });
 }

@@ -113,7 +113,7 @@ impl ReadMediaFile {
             false => self.guide.reader_of_any(self.path.sent()),
         };
         let hint = match what {
-            EMPTY | CUT => None,
+            EMPTY => None,
             POINTER => Some("The file itself is not here; fetch it with 'git lfs pull'.".into()),
             _ => reader.map(|call| format!("Read it with {call}.")),
         };
@@ -128,7 +128,6 @@ impl ReadMediaFile {
 }
 
 const EMPTY: &str = "empty";
-const CUT: &str = "an image that is cut off in its header, so that it shows nothing";
 const POINTER: &str = "a Git LFS pointer, not the file that it stands for";
 
 /// What bytes are instead of media: nothing, or text; and whether that is UTF-8.
@@ -144,7 +143,6 @@ fn no_media(bytes: &[u8], control: &Control) -> Result<Option<(&'static str, boo
         match text {
             _ if bytes.is_empty() => Some(EMPTY),
             _ if is_pointer() => Some(POINTER),
-            _ if is_cut(bytes) => Some(CUT),
             Ok(TextEncoding {
                 source: EncodingSource::Guess | EncodingSource::WeakGuess, encoding, ..
             }) if encoding.unit() == 1 && has_controls(bytes) => None,
@@ -153,17 +151,6 @@ fn no_media(bytes: &[u8], control: &Control) -> Result<Option<(&'static str, boo
             Ok(_) => Some("text, not media"),
         };
     Ok(what.map(|what| (what, is_utf_8)))
-}
-
-/// Whether an image ends before its size. No client takes it.
-fn is_cut(bytes: &[u8]) -> bool {
-    match kind_of(bytes) {
-        Some(FileKind::Png) => bytes.get(12..16) != Some(b"IHDR"),
-        Some(FileKind::Gif) => bytes.len() < 10,
-        Some(FileKind::WebP) => bytes.len() < 16,
-        Some(FileKind::Jpeg) => bytes.len() < 4,
-        _ => false,
-    }
 }
 
 /// Whether bytes have control characters that text has not. What only looks like text in some encoding soon has one.
