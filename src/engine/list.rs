@@ -119,8 +119,8 @@ pub(crate) struct DirEntry<'s> {
     name: &'s str,
     /// The state of the file.
     pub(crate) stat: Stat,
-    /// Where the file is, if `name` is a symbolic link or a path of several components. Seldom, so that an entry is moved as few bytes.
-    linked: Option<Box<ResolvedPath>>,
+    /// Where the file is, if `name` is a symbolic link or a path of several components.
+    linked: Option<ResolvedPath>,
 }
 
 impl<'s> DirEntry<'s> {
@@ -135,13 +135,13 @@ impl<'s> DirEntry<'s> {
             }
         }
         let found = file(folder, name.as_ref())?;
-        Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(Box::new(place)) }))
+        Ok(found.map(|(place, stat)| DirEntry { root, name, stat, linked: Some(place) }))
     }
 
     /// The resolved path. Made only on request, because a file with a cached index does not need it.
     pub(crate) fn place(&self) -> ResolvedPath {
         let here = || ResolvedPath::in_folder(self.root, self.name.as_ref(), self.stat);
-        self.linked.as_deref().cloned().unwrap_or_else(here)
+        self.linked.clone().unwrap_or_else(here)
     }
 
     /// Opens the file, assumed unchanged since it was found: see [`ResolvedPath::open_as_found`].

@@ -235,7 +235,6 @@ impl ResolvedPath {
 /// # Errors
 ///
 /// What the system says: the file may be there.
-#[inline]
 pub fn regular_file(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     Ok(entry(root, name)?.filter(|stat| file_type(stat) == FileType::RegularFile))
 }
@@ -259,7 +258,6 @@ pub(crate) fn entry(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno>
     (0..LOOKS_AGAIN).map(look_again).find(|found| !is_missing(found)).unwrap_or(Ok(None))
 }
 
-#[inline]
 fn entry_now(root: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
     match stat_entry(root, name) {
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -273,7 +271,6 @@ pub fn file_type(stat: &Stat) -> FileType {
     sys::fs::file_type(stat.st_mode)
 }
 
-#[inline]
 pub(super) fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
     sys::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }
