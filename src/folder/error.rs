@@ -8,10 +8,10 @@ use std::{fmt, io};
 
 use crate::FileVersion;
 use crate::path::NameProblem;
-use text::Stopped;
 use text::encoded_edit::InParts;
-use text::encoding::{Encoding, Likely, Malformed, Unencodable};
+use text::encoding::{Encoding, Malformed, Unencodable};
 use text::text_edit::Unmatched;
+use text::{OtherEncoding, Stopped};
 
 /// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -60,16 +60,7 @@ pub enum Error {
         total: usize,
     },
     /// No file has this name.
-    NotFound {
-        /// The name requested.
-        name: String,
-        /// Similar names in the folder, best first.
-        similar: Vec<String>,
-        /// The nearest folder above it that there is, if that was looked for.
-        above: Option<String>,
-        /// The line numbers behind the path of a file, if the file has the first of these lines. They count from 1.
-        lines: Option<(u64, u64)>,
-    },
+    NotFound(Box<NotFound>),
     /// The system denies access, or the entry is not a regular file.
     PermissionDenied {
         /// The name requested.
@@ -130,19 +121,10 @@ pub enum Error {
         /// The path requested.
         name: String,
         /// What is there.
-        occupant: Occupant,
+        occupant: Box<Occupant>,
     },
     /// The folder of a new file or folder does not exist.
-    NoParent {
-        /// The path requested.
-        name: String,
-        /// A path of the missing folder.
-        parent: String,
-        /// Its paths in other served folders, which were looked in as well.
-        missing: Vec<String>,
-        /// Paths of such a folder in other served folders that have one.
-        there: Vec<String>,
-    },
+    NoParent(Box<NoParent>),
     /// A folder that is to be deleted is not empty.
     NotEmpty {
         /// The path requested.
@@ -221,14 +203,7 @@ pub enum Error {
         max: u64,
     },
     /// The file is not text in UTF-8, but may be in another encoding.
-    OtherEncoding {
-        /// The name requested.
-        name: String,
-        /// Why it is no text in UTF-8.
-        error: Box<Error>,
-        /// Its likely encoding.
-        likely: Option<Likely>,
-    },
+    OtherEncoding(Box<OtherEncoding<Error>>),
     /// An edit names an unknown operation.
     UnknownOperation {
         /// The operation as given.
@@ -245,7 +220,7 @@ pub enum Error {
         /// Lines in the file.
         total: usize,
         /// Set if the file does not exist and the edit would have created it.
-        missing: Option<MissingFile>,
+        missing: Option<Box<NotFound>>,
     },
     /// The line, or the range that starts with it, does not hold the text that the client expects.
     NotAsExpected {
@@ -394,12 +369,29 @@ pub struct ValueProblem {
 }
 
 /// A file that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingFile {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NotFound {
     /// The name requested.
     pub name: String,
     /// Similar names in the folder, best first.
     pub similar: Vec<String>,
+    /// The nearest folder above it that there is, if that was looked for.
+    pub above: Option<String>,
+    /// The line numbers behind the path of a file, if the file has the first of these lines. They count from 1.
+    pub lines: Option<(u64, u64)>,
+}
+
+/// A folder that does not exist, of what was to be made in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoParent {
+    /// The path requested.
+    pub name: String,
+    /// A path of the missing folder.
+    pub parent: String,
+    /// Its paths in other served folders, which were looked in as well.
+    pub missing: Vec<String>,
+    /// Paths of such a folder in other served folders that have one.
+    pub there: Vec<String>,
 }
 
 /// What stands at the path of a new file or folder.
@@ -432,6 +424,18 @@ pub enum Occupant {
     Source,
 }
 
+impl From<NotFound> for Error {
+    fn from(missing: NotFound) -> Error {
+        Error::NotFound(Box::new(missing))
+    }
+}
+
+impl From<OtherEncoding<Error>> for Error {
+    fn from(other: OtherEncoding<Error>) -> Error {
+        Error::OtherEncoding(Box::new(other))
+    }
+}
+
 impl From<Stopped> for Error {
     fn from(stopped: Stopped) -> Error {
         match stopped {
@@ -448,8 +452,9 @@ impl From<text::Error> for Error {
             text::Error::Busy => Error::Busy,
             text::Error::InvalidUtf8 => Error::InvalidUtf8,
             text::Error::NotText { name } => Error::NotText { name },
-            text::Error::OtherEncoding { name, error, likely } => {
-                Error::OtherEncoding { name, error: Box::new(Error::from(*error)), likely }
+            text::Error::OtherEncoding(other) => {
+                let OtherEncoding { name, error, likely } = *other;
+                OtherEncoding { name, error: Error::from(error), likely }.into()
             }
             text::Error::Undecodable { encoding, line, column, bytes, why } => {
                 Error::Undecodable { encoding, line, column, bytes, why }
@@ -475,7 +480,12 @@ impl From<text::Error> for Error {
 impl Error {
     /// Something is at the path `name`, which the call was not asked to replace.
     pub fn exists(name: &str) -> Error {
-        Error::Exists { name: name.into(), occupant: Occupant::Kept }
+        Error::Exists { name: name.into(), occupant: Box::new(Occupant::Kept) }
+    }
+
+    /// No file has this name, and no more is known.
+    pub fn not_found(name: &str) -> Error {
+        NotFound { name: name.into(), ..NotFound::default() }.into()
     }
 
     /// The path `name` leads to something that is no folder.
@@ -486,9 +496,7 @@ impl Error {
     /// Maps the error of a system call on the file `name`: not found, permission denied, or by `otherwise`.
     pub fn from_io(name: &str, source: io::Error, otherwise: impl FnOnce(io::Error) -> Error) -> Error {
         match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                Error::NotFound { name: name.into(), similar: Vec::new(), above: None, lines: None }
-            }
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::not_found(name),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Error::PermissionDenied { name: name.into() }
             }
@@ -506,7 +514,7 @@ impl Error {
     /// it was found.
     pub fn write_in_folder(name: &str, source: impl Into<io::Error>) -> Error {
         match Error::write(name, source) {
-            Error::NotFound { name, .. } => Error::Changed { name },
+            Error::NotFound(missing) => Error::Changed { name: missing.name },
             error => error,
         }
     }

@@ -25,7 +25,8 @@ pub use caller::Caller;
 pub use control::{Control, Late};
 pub use early::EarlyText;
 pub use error::{
-    CannotRun, Error, MissingFile, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem, is_no_room,
+    CannotRun, Error, NoParent, NotFound, Occupant, Result, ToolFailure, ToolFailureKind, ValueProblem,
+    is_no_room,
 };
 pub use exclude::Excludes;
 pub use file_version::{ContentHash, FileVersion};

@@ -220,10 +220,7 @@ mod tests {
         let category = |error| kind(&error).category;
         let name = || "f".to_owned();
         assert_eq!(category(Error::NegativeLine), Category::Client);
-        assert_eq!(
-            category(Error::NotFound { name: name(), similar: Vec::new(), above: None, lines: None }),
-            Category::Client
-        );
+        assert_eq!(category(Error::not_found(&name())), Category::Client);
         assert_eq!(
             category(Error::NotAsExpected { line: 1, actual: name(), stands_at: None }),
             Category::Client

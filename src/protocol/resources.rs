@@ -187,8 +187,7 @@ impl Call for ReadTemplate {
     }
 
     fn run(&self, _: &Workspace, _: OutputKinds, _: &Control) -> Result<Reply> {
-        let missing =
-            || Error::NotFound { name: self.uri.clone(), similar: Vec::new(), above: None, lines: None };
+        let missing = || Error::not_found(&self.uri);
         let contents = template_resources::contents(&self.uri).ok_or_else(missing)?;
         let data = Members::default().with("contents", &[contents]);
         Ok(Reply { data, ..Reply::default() })
@@ -208,8 +207,7 @@ impl Call for ReadResource {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
-        let missing =
-            || Error::NotFound { name: self.uri.clone(), similar: Vec::new(), above: None, lines: None };
+        let missing = || Error::not_found(&self.uri);
         let name = self.name.as_ref().ok_or_else(missing)?;
         let excerpt = workspace.read_raw(name, control)?;
         let data = Members::default().with("uri", &self.uri).with("mimeType", &media_type(name.as_str()));

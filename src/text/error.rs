@@ -26,14 +26,7 @@ pub enum Error {
         name: String,
     },
     /// The text is not UTF-8, but may be in another encoding.
-    OtherEncoding {
-        /// The name of the file.
-        name: String,
-        /// Why it is no text in UTF-8.
-        error: Box<Error>,
-        /// Its likely encoding.
-        likely: Option<Likely>,
-    },
+    OtherEncoding(Box<OtherEncoding<Error>>),
     /// The text has bytes that are no character of the encoding.
     Undecodable {
         /// The encoding.
@@ -108,4 +101,15 @@ impl From<Stopped> for Error {
     fn from(stopped: Stopped) -> Error {
         Error::Stopped(stopped)
     }
+}
+
+/// A text that is not UTF-8, but may be in another encoding.
+#[derive(Debug)]
+pub struct OtherEncoding<E> {
+    /// The name of the file.
+    pub name: String,
+    /// Why it is no text in UTF-8.
+    pub error: E,
+    /// Its likely encoding.
+    pub likely: Option<Likely>,
 }

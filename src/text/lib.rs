@@ -27,5 +27,5 @@ pub mod text_edit;
 pub mod tokens;
 pub mod tolerant;
 
-pub use error::{Error, Result};
+pub use error::{Error, OtherEncoding, Result};
 pub use stop::{Stop, Stopped, Unstopped};

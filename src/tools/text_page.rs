@@ -10,6 +10,7 @@ use crate::tools::numbered::{Numbering, count_breaks, fitting, numbered, with_lf
 use crate::tools::{AnswerLimit, LineBase};
 use engine::{LineEnd, LineRange, LineSink, LineSpan, PartRead, TextPart, Workspace};
 use folder::{Control, Error, FilePath, Result};
+use text::OtherEncoding;
 use text::encoding::{Encoding, EncodingChoice, EncodingSource};
 
 /// Tokens for the lines before and behind a page.
@@ -346,9 +347,9 @@ pub(super) fn with_place(workspace: &Workspace, path: &FilePath, error: Error, c
     }
     let error = match error {
         Error::InvalidUtf8 => error,
-        Error::OtherEncoding { name, error, likely } => {
-            let error = Box::new(with_place(workspace, path, *error, control));
-            return Error::OtherEncoding { name, error, likely };
+        Error::OtherEncoding(other) => {
+            let OtherEncoding { name, error, likely } = *other;
+            return OtherEncoding { name, error: with_place(workspace, path, error, control), likely }.into();
         }
         error => return error,
     };
@@ -378,7 +379,7 @@ pub(in crate::tools) fn with_likely_encoding(
     if likely.is_none() && matches!(error, Error::NotText { .. }) {
         return error;
     }
-    Error::OtherEncoding { name: path.sent().into(), error: Box::new(error), likely }
+    OtherEncoding { name: path.sent().into(), error, likely }.into()
 }
 
 #[cfg(test)]

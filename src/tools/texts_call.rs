@@ -216,12 +216,11 @@ impl TextsCall<'_> {
     fn push_error(&self, text: &mut String, file: &WantedFile, error: &Error) {
         let message = ErrorText::of(error, self.guide, 0).text().replace('\n', " ");
         let mut message = message.trim_start_matches("Error: ").to_owned();
-        if let Error::OtherEncoding {
-            likely: Some(likely @ (Likely::Text { .. } | Likely::Damaged(_))), ..
-        } = error
+        if let Error::OtherEncoding(other) = error
+            && let Some(likely @ (Likely::Text { .. } | Likely::Damaged(_))) = other.likely
             && self.form.has_objects
         {
-            let item = json!({ "path": file.sent, "encoding": likely_name(*likely) });
+            let item = json!({ "path": file.sent, "encoding": likely_name(likely) });
             message.push_str(&format!(" In paths: {item}."));
         }
         // A write to a String cannot fail.

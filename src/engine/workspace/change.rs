@@ -12,7 +12,7 @@ use super::{ATTEMPTS, Workspace};
 use folder::fs::atomic::{ReplaceError, Replaces};
 use folder::fs::parents::Parents;
 use folder::fs::view::{FileView, OpenFile};
-use folder::{Control, Error, FilePath, FileVersion, MissingFile, Result};
+use folder::{Control, Error, FilePath, FileVersion, NotFound, Result};
 use sys::fs::Mode;
 use text::encoded_edit::InParts;
 use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
@@ -277,9 +277,9 @@ impl Workspace {
     pub(super) fn of_missing(&self, found: &Found, path: &FilePath, error: Error) -> Error {
         match error {
             Error::LineOutOfRange { line, operation, total, .. } => {
-                let missing =
-                    MissingFile { name: path.sent().into(), similar: self.similar_names(found, path) };
-                Error::LineOutOfRange { line, operation, total, missing: Some(missing) }
+                let similar = self.similar_names(found, path);
+                let missing = NotFound { name: path.sent().into(), similar, ..NotFound::default() };
+                Error::LineOutOfRange { line, operation, total, missing: Some(Box::new(missing)) }
             }
             error => error,
         }

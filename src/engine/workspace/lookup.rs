@@ -69,11 +69,12 @@ impl Workspace {
     /// The error for a missing entry, with the folder above it. A file above it is what may be meant.
     pub(super) fn with_folder_above(&self, error: Error, path: &FilePath) -> Error {
         match error {
-            Error::NotFound { name, mut similar, lines, .. } if path.is_in_tree() => {
-                if similar.is_empty() {
-                    similar.extend(self.file_above(path));
+            Error::NotFound(mut missing) if path.is_in_tree() => {
+                if missing.similar.is_empty() {
+                    missing.similar.extend(self.file_above(path));
                 }
-                Error::NotFound { name, similar, above: self.folder_above(path), lines }
+                missing.above = self.folder_above(path);
+                Error::NotFound(missing)
             }
             error => error,
         }

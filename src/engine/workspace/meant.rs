@@ -5,7 +5,7 @@ use std::io::Read;
 use super::folders::Folders;
 use super::found::{Found, Freshness, Want};
 use folder::fs::equivalent::unseen_twin;
-use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, Result, foreign};
+use folder::{Error, FilePath, NamePolicy, NameProblem, NameRule, NotFound, Result, foreign};
 use text::lines::LineIndex;
 use text::shown::{has_escape, in_lower_hex, in_one_line};
 
@@ -28,7 +28,8 @@ impl Folders {
             let name = in_one_line(path.sent()).into_owned();
             let problem = match (self.meant_instead(path), freshness) {
                 (Some(meant), Freshness::Recent) => {
-                    return Error::NotFound { name, similar: vec![meant], above: None, lines: None };
+                    let missing = NotFound { name, similar: vec![meant], ..NotFound::default() };
+                    return missing.into();
                 }
                 (Some(meant), Freshness::Now) => NameProblem::Foreign { meant: Some(meant), lines: None },
                 (None, _) => NameProblem::Policy(NameRule::NoControl),

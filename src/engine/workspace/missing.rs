@@ -7,7 +7,9 @@ use super::Workspace;
 use super::found::{Found, Freshness, Want};
 use crate::list;
 use folder::fs::equivalent::look_alike;
-use folder::{Control, EntryKind, Error, FilePath, NamePolicy, Result, Walk, WalkOptions, WalkStep};
+use folder::{
+    Control, EntryKind, Error, FilePath, NamePolicy, NoParent, NotFound, Result, Walk, WalkOptions, WalkStep,
+};
 use sys::path::{is_absolute, told, with_slashes};
 use text::shown::{in_bytes, in_one_line, shown_line};
 
@@ -26,7 +28,7 @@ impl Workspace {
     /// The error for a path where nothing is, if nothing more is known.
     pub(super) fn nothing_at(&self, path: &FilePath) -> Error {
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
-        Error::NotFound { name: path.sent().into(), similar: Vec::new(), above, lines: None }
+        NotFound { name: path.sent().into(), above, ..NotFound::default() }.into()
     }
 
     /// The same, if the names like it are known.
@@ -61,7 +63,7 @@ impl Workspace {
         }
         let above = if path.is_in_tree() { self.folder_above(path) } else { None };
         let lines = self.folders.lines_behind(path);
-        Error::NotFound { name: path.sent().into(), similar, above, lines }
+        NotFound { name: path.sent().into(), similar, above, lines }.into()
     }
 
     /// The error for a new entry whose folder does not exist. With several folders, the folder is told by its absolute path in the one
@@ -72,12 +74,13 @@ impl Workspace {
         let parent = sent.rsplit_once('/').map_or(".", |(parent, _)| parent);
         let name = path.sent().into();
         if self.folders.roots().len() == 1 || path.folder().is_some() || is_absolute(parent) {
-            return Error::NoParent {
+            let parent = told(parent).into_owned();
+            return Error::NoParent(Box::new(NoParent {
                 name,
-                parent: told(parent).into_owned(),
+                parent,
                 missing: Vec::new(),
                 there: Vec::new(),
-            };
+            }));
         }
         let below = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let paths = |number: &usize| self.folders.absolute(*number, below);
@@ -91,7 +94,7 @@ impl Workspace {
                 Err(_) => {}
             }
         }
-        Error::NoParent { name, parent: paths(&found.number), missing, there }
+        Error::NoParent(Box::new(NoParent { name, parent: paths(&found.number), missing, there }))
     }
 
     /// The path `path` in the served folder `number`, as clients of one folder or of several give it.

@@ -86,12 +86,13 @@ impl Workspace {
     /// Whether the error says that there is no such file, although there is. Some file systems in user space do not find a name, or
     /// an open file, in the moment in which another machine puts another file in its place.
     fn is_there(&self, error: &Error) -> bool {
-        let Error::NotFound { name, .. } = error else { return false };
+        let Error::NotFound(missing) = error else { return false };
         if self.folders.roots().iter().all(is_local_alone) {
             return false;
         }
-        let found =
-            self.parse_path(name).and_then(|path| self.folders.find(&path, Want::File, Freshness::Now));
+        let found = self
+            .parse_path(&missing.name)
+            .and_then(|path| self.folders.find(&path, Want::File, Freshness::Now));
         found.is_ok_and(|found| found.exists())
     }
 }

@@ -221,7 +221,7 @@ impl Workspace {
         found.check_not_excluded(path)?;
         if found.exists() {
             let occupant = self.occupant((&found, path), (from, source));
-            return Err(Error::Exists { name: path.sent().into(), occupant });
+            return Err(Error::Exists { name: path.sent().into(), occupant: Box::new(occupant) });
         }
         if !found.place.missing.is_empty() {
             return Err(self.no_parent(&found, path));

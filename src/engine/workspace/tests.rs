@@ -391,7 +391,7 @@ fn a_call_that_was_called_off_looks_for_no_near_paths() {
     let workspace = Workspace::open(&[dir.path().into()], options).unwrap();
     let path = workspace.parse_path("a.txt").unwrap();
     let near = |control: &Control| match workspace.info_or_near(&path, control) {
-        Err(Error::NotFound { similar, .. }) => similar,
+        Err(Error::NotFound(missing)) => missing.similar,
         found => panic!("{found:?}"),
     };
     assert_eq!(near(&control()), ["sub/a.txt"]);

@@ -47,8 +47,7 @@ impl Workspace {
     }
 
     fn stamp_of(&self, path: &FilePath, want: Want) -> Result<FileStamp> {
-        let missing =
-            || Error::NotFound { name: path.sent().into(), similar: Vec::new(), above: None, lines: None };
+        let missing = || Error::not_found(path.sent());
         let found = self.folders.find(path, want, Freshness::Recent)?;
         found.place.stat.as_ref().map(FileStamp::of).ok_or_else(missing)
     }

@@ -15,7 +15,7 @@ use crate::encoding::{
 use crate::file_kind::FileKind;
 use crate::lines::{BOM, Break, BreakKinds};
 use crate::text_edit::with_breaks;
-use crate::{Error, Result};
+use crate::{Error, OtherEncoding, Result};
 
 /// A new text for all bytes of a file.
 #[derive(Debug)]
@@ -235,7 +235,10 @@ pub(super) fn no_text(name: &str, old: &[u8], likely: Option<Likely>) -> Error {
     };
     match (likely, error) {
         (None, error @ Error::NotText { .. }) => error,
-        (likely, error) => Error::OtherEncoding { name: name.into(), error: Box::new(error), likely },
+        (likely, error) => {
+            let name = name.into();
+            Error::OtherEncoding(Box::new(OtherEncoding { name, error, likely }))
+        }
     }
 }
 

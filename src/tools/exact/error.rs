@@ -68,9 +68,9 @@ fn kind(error: &Error) -> &'static str {
 /// What to do about an error that does not concern a match.
 fn way_out(error: &Error, guide: Guide) -> Cow<'static, str> {
     Cow::Borrowed(match error {
-        Error::NotFound { name, above, .. } => {
-            let list =
-                guide.lister(name, above.as_deref()).map(|list| format!("Use {list} to see the names; "));
+        Error::NotFound(missing) => {
+            let list = guide.lister(&missing.name, missing.above.as_deref());
+            let list = list.map(|list| format!("Use {list} to see the names; "));
             let create = "to create the file, give an empty old_text in the first edit";
             return (list.unwrap_or_default() + create).into();
         }

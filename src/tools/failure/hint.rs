@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Guide;
 use super::names::{name_hint, near_names};
 use crate::tools::{LineBase, command_failure, encoding_failure};
-use folder::{Error, MissingFile, Occupant};
+use folder::{Error, NoParent, Occupant};
 use text::encoding::{EncodingChoice, Likely};
 
 /// Maximum number of characters of a line that an error quotes.
@@ -32,10 +32,9 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
     // Tools of names alone keep to the letter of contract 7.
     let in_trees = |hint: &str| guide.paths.then(|| hint.to_owned());
     match error {
-        Error::LineOutOfRange { missing: Some(MissingFile { name, similar }), .. } => {
-            let near =
-                near_names(name, similar, (None, None), guide).map(|near| format!(" {near}")).unwrap_or_default();
-            Some(format!("There is no file '{name}'.{near}"))
+        Error::LineOutOfRange { missing: Some(missing), .. } => {
+            let near = near_names(missing, guide).map(|near| format!(" {near}")).unwrap_or_default();
+            Some(format!("There is no file '{}'.{near}", missing.name))
         }
         Error::OfTool(failure) => failure.hint.clone(),
         Error::StartPastEnd { total, .. } | Error::LineOutOfRange { total, .. } => {
@@ -57,7 +56,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::UnsafeLocks { why, .. } => {
             Some(format!("Nothing is written there: {why}. The operator can allow it with --unsafe-locks."))
         }
-        Error::NoParent { parent, missing, there, .. } => no_parent(parent, missing, there, guide),
+        Error::NoParent(folder) => no_parent(folder, guide),
         Error::Ambiguous { paths, .. } => Some(format!(
             "Nothing was changed, because then the path would lead to another one. Give the absolute path of the one that you mean: {}.",
             paths.join(" or ")
@@ -126,12 +125,14 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             let such = others.join(", ");
             Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))
         }
-        Error::OtherEncoding { name, likely: Some(Likely::NoText(kind)), .. } => {
-            let media = guide.call("read_media_file", name);
-            let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
-            Some(format!("It is {}, not text.{media}", kind.name()))
-        }
-        Error::OtherEncoding { likely, .. } => Some(encoding_failure::hint(*likely)),
+        Error::OtherEncoding(other) => Some(match other.likely {
+            Some(Likely::NoText(kind)) => {
+                let media = guide.call("read_media_file", &other.name);
+                let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
+                format!("It is {}, not text.{media}", kind.name())
+            }
+            likely => encoding_failure::hint(likely),
+        }),
         Error::NotEmpty { removed: 0, all_may_go: true, .. } => {
             Some("Nothing was deleted. Pass recursive: true to delete what is in it.".into())
         }
@@ -149,9 +150,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             }
             None => format!("Expected {expected}, but there is no such state now. Nothing was changed."),
         }),
-        Error::NotFound { name, similar, above, lines } => {
-            near_names(name, similar, (above.as_deref(), *lines), guide)
-        }
+        Error::NotFound(missing) => near_names(missing, guide),
         Error::NotAsExpected { actual, stands_at, .. } => {
             let now = format!("It is now: {}", quoted(actual));
             let first = base.first();
@@ -215,9 +214,10 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
 }
 
 /// What to do about a folder that does not exist. With several served folders: where it was looked for.
-fn no_parent(parent: &str, missing: &[String], there: &[String], guide: Guide) -> Option<String> {
+fn no_parent(folder: &NoParent, guide: Guide) -> Option<String> {
+    let NoParent { parent, missing, there, .. } = folder;
     let create = guide.call("create_directory", parent).map(|call| format!("Create it first with {call}."));
-    let looked = match (missing, there) {
+    let looked = match (&missing[..], &there[..]) {
         ([], []) => return create,
         (_, []) => format!("There is no folder {parent}, nor {}.", missing.join(", nor ")),
         (_, there) => format!(

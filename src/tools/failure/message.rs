@@ -21,7 +21,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::StartPastEnd { start, total } => {
             format!("Start line {} exceeds file length {total}", start.saturating_add(first))
         }
-        Error::NotFound { name, .. } => format!("File '{name}' not found"),
+        Error::NotFound(missing) => format!("File '{}' not found", missing.name),
         Error::PermissionDenied { name }
         | Error::Excluded { name }
         | Error::HoldsKept { name }
@@ -35,7 +35,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::Ambiguous { name, .. } => format!("'{name}' is in several served folders"),
         Error::Exists { name, .. } => format!("'{name}' exists already"),
-        Error::NoParent { name, .. } => format!("The folder of '{name}' does not exist"),
+        Error::NoParent(missing) => format!("The folder of '{}' does not exist", missing.name),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
         Error::NotAFolder { name, .. } => format!("'{name}' is a file, not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
@@ -61,7 +61,7 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         Error::LongLine { line, max } => {
             format!("Line {} is longer than {}MB, which filters do not take", line + first, megabytes(*max))
         }
-        Error::OtherEncoding { error, .. } => message(error, base, timeout),
+        Error::OtherEncoding(other) => message(&other.error, base, timeout),
         Error::UnknownOperation { operation } => format!("Invalid edit operation: {operation}"),
         Error::DeleteWithContent => "Delete operation cannot specify content".into(),
         Error::LineOutOfRange { line, operation, .. } => {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Guide, path_argument};
-use folder::{MAX_COMPONENTS, MAX_NAME, MAX_PATH, NameProblem, NameRule, readings};
+use folder::{MAX_COMPONENTS, MAX_NAME, MAX_PATH, NameProblem, NameRule, NotFound, readings};
 
 pub(super) fn name_hint(problem: &NameProblem, guide: Guide) -> Option<String> {
     match problem {
@@ -105,28 +105,24 @@ fn with_lines(name: &str, lines: Option<(u64, u64)>, guide: Guide) -> String {
     format!("Give the path '{name}' without line numbers.{read}")
 }
 
-/// Names like the missing `name`, or else how to see which there are.
-pub(super) fn near_names(
-    name: &str,
-    similar: &[String],
-    (above, lines): (Option<&str>, Option<(u64, u64)>),
-    guide: Guide,
-) -> Option<String> {
-    if let [first, ..] = similar
+/// Names like the missing one, or else how to see which there are.
+pub(super) fn near_names(missing: &NotFound, guide: Guide) -> Option<String> {
+    let NotFound { name, similar, above, lines } = missing;
+    if let [first, ..] = &similar[..]
         && let Some((bare, Some(_))) = readings(name).find(|(bare, _)| first.trim_end_matches('/') == *bare)
     {
         return Some(match first.ends_with('/') {
             true => format!("'{bare}' is a folder: give its path without line numbers."),
-            false => with_lines(bare, lines, guide),
+            false => with_lines(bare, *lines, guide),
         });
     }
-    let see = || match guide.lister(name, above) {
+    let see = || match guide.lister(name, above.as_deref()) {
         Some(lister) => Some(format!("Use {lister} to see which files there are.")),
         None => guide.paths.then(|| {
             "Give the path of a file that is there, relative to the served folder or absolute.".to_owned()
         }),
     };
-    match similar {
+    match &similar[..] {
         [] => see(),
         [file] if name.strip_prefix(&**file).is_some_and(|below| below.starts_with('/')) => {
             let see = see().unwrap_or_default();

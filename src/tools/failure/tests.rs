@@ -10,8 +10,7 @@ fn guide(base: LineBase, tools: &[&str]) -> Guide {
 
 #[test]
 fn a_hint_names_only_tools_that_are_offered() {
-    let missing =
-        |name: &str| Error::NotFound { name: name.into(), similar: Vec::new(), above: None, lines: None };
+    let missing = Error::not_found;
     let hint = |error: &Error, base, tools: &[&str]| ErrorText::of(error, guide(base, tools), 10).hint;
     let (zero, one) = (LineBase::Zero, LineBase::One);
     assert_eq!(hint(&missing("x"), zero, &[]), None);
@@ -21,7 +20,8 @@ fn a_hint_names_only_tools_that_are_offered() {
         let expected = format!("Use list_directory {{\"path\":\"{folder}\"}} to see which files there are.");
         assert_eq!(hint(&missing(name), one, &["list_files", "list_directory"]), Some(expected));
     }
-    let exists = Error::Exists { name: "a\"b".into(), occupant: Occupant::File { at: "a\"b".into() } };
+    let exists =
+        Error::Exists { name: "a\"b".into(), occupant: Box::new(Occupant::File { at: "a\"b".into() }) };
     let other_path = Some("Nothing was changed. Give another path.".into());
     assert_eq!(hint(&exists, one, &["list_directory"]), other_path);
     assert_eq!(hint(&Error::exists("a"), one, &["delete_file"]), other_path);

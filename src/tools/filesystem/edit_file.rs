@@ -153,22 +153,21 @@ impl Call for EditFile {
                 let count = self.edits.edits().len();
                 exact::explain(self.path.sent(), count, error, wanted, (self.guide, self.encoding, &NAMES))
             }
-            Err(Error::NotFound { name, similar, .. })
-                if self.edits.create() && workspace.may_be_created(&self.path) =>
-            {
+            Err(Error::NotFound(missing)) if self.edits.create() && workspace.may_be_created(&self.path) => {
                 let with = if self.guide.offered.has("write_file") { " with write_file" } else { "" };
-                let near = match similar.is_empty() {
+                let near = match missing.similar.is_empty() {
                     true => String::new(),
                     false => {
                         format!(
                             " (files with a similar name: {}); if none of them is meant",
-                            similar.join(", ")
+                            missing.similar.join(", ")
                         )
                     }
                 };
                 let comma = if near.is_empty() { ";" } else { "," };
                 let problem = format!(
-                    "it is empty, and there is no file '{name}'{near}{comma} create the file{with} first"
+                    "it is empty, and there is no file '{}'{near}{comma} create the file{with} first",
+                    missing.name
                 );
                 Err(Error::InvalidArguments { at: "edits[0].oldText".into(), problem })
             }

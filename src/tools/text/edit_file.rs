@@ -232,7 +232,7 @@ impl Call for EditFile {
         let create = self.options.create && !self.asks_if_missing;
         let mut edited = self.edit_wrong_bytes_too(workspace, wanted, create, control);
         if self.options.create
-            && matches!(&edited, Err(Error::NotFound { similar, .. }) if similar.is_empty())
+            && matches!(&edited, Err(Error::NotFound(missing)) if missing.similar.is_empty())
         {
             edited = self.edit_wrong_bytes_too(workspace, wanted, true, control);
         }

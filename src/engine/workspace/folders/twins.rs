@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Folders, nearer};
 use crate::workspace::found::{Found, Freshness, Want};
 use folder::fs::equivalent::{self, Spelling};
-use folder::{Error, FilePath, NameProblem, Result};
+use folder::{Error, FilePath, NameProblem, NotFound, Result};
 use text::order;
 
 impl Folders {
@@ -84,12 +84,8 @@ impl Folders {
                     };
                     let seen = candidates.iter().filter(|candidate| is_seen(candidate));
                     let similar = seen.map(|candidate| self.unmistakable(path, number, candidate)).collect();
-                    return Err(Error::NotFound {
-                        name: path.sent().into(),
-                        similar,
-                        above: None,
-                        lines: None,
-                    });
+                    let missing = NotFound { name: path.sent().into(), similar, ..NotFound::default() };
+                    return Err(missing.into());
                 }
             }
         }

@@ -223,7 +223,7 @@ impl Planner<'_, '_> {
             }
             _ => Occupant::File { at: self.workspace.path_in(there, to) },
         });
-        Error::Exists { name: to.sent().into(), occupant }
+        Error::Exists { name: to.sent().into(), occupant: Box::new(occupant) }
     }
 }
 

@@ -378,7 +378,7 @@ fn every_operation_that_does_not_fit_is_told_and_a_folder_in_the_way_names_the_p
     else {
         panic!("{refused:?}")
     };
-    assert_eq!(*occupant, Occupant::Folder { inside: Some("d/a".into()), is_free: true });
+    assert_eq!(**occupant, Occupant::Folder { inside: Some("d/a".into()), is_free: true });
     assert_eq!(on_disk(dir.path()), before_the_job());
 }
 

@@ -176,12 +176,7 @@ impl<'s> Source<'s> {
             return Ok(());
         }
         let Some(stat) = place.stat else {
-            return Err(Error::NotFound {
-                name: path.sent().into(),
-                similar: Vec::new(),
-                above: None,
-                lines: None,
-            });
+            return Err(Error::not_found(path.sent()));
         };
         if EntryKind::of_mode(stat.st_mode) != EntryKind::File {
             self.counts.special += 1;

@@ -34,7 +34,7 @@ pub(super) fn of_job(error: JobError) -> JobError {
             &name,
             "something else has this name since, and stays; move that away, then undo the change again",
         ),
-        Error::NotFound { name, .. } => refused(&name, "another program has deleted or moved it since"),
+        Error::NotFound(missing) => refused(&missing.name, "another program has deleted or moved it since"),
         error => error,
     };
     match error {
