@@ -97,13 +97,20 @@ pub struct Answer {
     pub status: u16,
     /// The entry for the log, if any.
     pub report: Option<Box<Report>>,
+    /// The id of the session that it opens.
+    pub session: Option<String>,
     parts: VecDeque<Part>,
 }
 
 impl Answer {
     /// An answer that is ready.
     pub fn ready(status: u16, bytes: Vec<u8>) -> Answer {
-        Answer { status, report: None, parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]) }
+        Answer {
+            status,
+            report: None,
+            session: None,
+            parts: VecDeque::from([Part::Ready { bytes, sent: 0 }]),
+        }
     }
 
     /// The same answer with a report for the log.
@@ -125,7 +132,7 @@ impl Answer {
         let streamed = Streamed { excerpt, sent: 0, encoder, then, otherwise, observer };
         let parts =
             VecDeque::from([Part::Ready { bytes: head, sent: 0 }, Part::Streamed(Box::new(streamed))]);
-        Answer { status: 200, report: None, parts }
+        Answer { status: 200, report: None, session: None, parts }
     }
 
     /// `head`, the text inside a JSON string, and `then`. The text is escaped when it is pulled, so that a long one is held
@@ -133,14 +140,24 @@ impl Answer {
     pub(super) fn text(status: u16, head: Vec<u8>, text: String, then: Vec<u8>) -> Answer {
         let ready = |bytes| Part::Ready { bytes, sent: 0 };
         let text = Part::Text { text, sent: 0, escaper: Escaper::new(Breaks::Kept) };
-        Answer { status, report: None, parts: VecDeque::from([ready(head), text, ready(then)]) }
+        Answer {
+            status,
+            report: None,
+            session: None,
+            parts: VecDeque::from([ready(head), text, ready(then)]),
+        }
     }
 
     /// Several answers as one JSON array. Each answer is taken when those before it have been pulled, so only
     /// one of them holds memory at a time.
     pub fn array(answers: impl IntoIterator<Item = Answer, IntoIter: Send + 'static>) -> Answer {
         let rest = RemainingAnswers(Box::new(answers.into_iter()));
-        Answer { status: 200, report: None, parts: VecDeque::from([Part::Array { rest, first: true }]) }
+        Answer {
+            status: 200,
+            report: None,
+            session: None,
+            parts: VecDeque::from([Part::Array { rest, first: true }]),
+        }
     }
 
     /// The bytes that the answer holds itself, and the number of files that it keeps open.

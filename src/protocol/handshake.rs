@@ -10,6 +10,7 @@ use super::method::{CAPABILITIES, MethodResult, Outcome, RpcError};
 use super::report::Report;
 use super::result_frame::{self, Asked, CacheScope, server_info};
 use super::rpc::Id;
+use super::session::new_id;
 use super::{Revision, Service, Session, Step};
 use crate::tools::{Offered, with_first};
 
@@ -74,6 +75,7 @@ pub(super) fn initialize(
     }
     let client = ClientInfo::parse(params.client_info)?;
     let revision = Revision::by_handshake(&params.protocol_version).unwrap_or(Revision::NEWEST_BY_HANDSHAKE);
+    let id = (service.knows_sessions() && !session.has_direct_methods()).then(|| new_id(&client.told()));
     session.initialize(revision, client.told());
     let (asked, spoken) = (&*params.protocol_version, revision.as_str());
     let members = format!(
@@ -84,7 +86,9 @@ pub(super) fn initialize(
     let client = (client.name.into_owned(), client.version.into_owned());
     let report = Report::Initialized { client, asked: asked.into(), spoken };
     let message = result_frame::whole(request, CacheScope::Unsaid, &members);
-    Ok(Outcome::Step(Step::Answer(Answer::ready(200, message).reported(report))))
+    let mut answer = Answer::ready(200, message).reported(report);
+    answer.session = id;
+    Ok(Outcome::Step(Step::Answer(answer)))
 }
 
 pub(super) fn ping(_: &Service, _: &mut Session, _: &Asked, _: &str) -> MethodResult {

@@ -1,10 +1,13 @@
 //! Finds the method of an MCP message (contract 6.5). The methods are in the modules beside this one.
 
+use std::sync::Arc;
+
 use super::answer::Answer;
 use super::method::{MethodResult, Outcome, RpcError};
 use super::report::Report;
 use super::result_frame::{self, Asked};
 use super::rpc::{self, Id, Input, Message, Refusal, code};
+use super::session::author_of;
 use super::stateless::{self, Headers};
 use super::{ConnectionState, Revision, Service, Session, Step, handshake, prompts, resources, tool_methods};
 use crate::tools::shortened;
@@ -53,7 +56,10 @@ impl Service {
     /// Handles the body of an HTTP request with these headers. Keeps no state.
     pub fn mcp_over_http(&self, headers: &Headers, admit: Admit, body: &[u8]) -> Step {
         let revision = headers.version.as_deref().map_or(Some(Revision::UNSAID), Revision::by_handshake);
-        let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28), self.author.clone());
+        // Revisions without a handshake have no such header.
+        let id = headers.session.as_deref().filter(|_| revision.is_some());
+        let author = id.and_then(author_of).map_or_else(|| self.author.clone(), Arc::new);
+        let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28), author);
         self.input(&mut session, Some(headers), admit, body)
     }
 

@@ -101,7 +101,7 @@ pub struct Service {
     options: Arc<ServiceOptions>,
     /// The tools that clients see.
     names: ToolNames,
-    /// Who sends the calls that come over HTTP, which keeps no sessions.
+    /// Who sends the calls that come over HTTP without a session.
     author: Arc<Author>,
     /// What calls can go on with.
     handles: Arc<Handles>,
@@ -221,6 +221,11 @@ impl Service {
             refusal.to_json()
         };
         Answer::ready(status, body).reported(Report::refused("", None, code, message))
+    }
+
+    /// Whether it matters which session a call is of: what a client did before.
+    fn knows_sessions(&self) -> bool {
+        self.options.records || self.offered().any(Offered::knows_sessions)
     }
 
     /// The tools that clients see, in a fixed order.

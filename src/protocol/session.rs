@@ -3,6 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use journal::Author;
 
 use super::Revision;
@@ -22,6 +24,12 @@ pub enum ConnectionState {
     Closed,
 }
 
+/// The most characters of a client's name and version that the id of a session holds.
+const MOST_NAME: usize = 100;
+
+/// How many characters of an id are there by chance, before a `.` and the client.
+const BY_CHANCE: usize = 32;
+
 /// The state and the revision of one connection.
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -39,7 +47,7 @@ impl Session {
         Session { state: ConnectionState::Uninitialized, revision, direct: true, author }
     }
 
-    /// One HTTP request: keeps no state, and uses the revision of its header.
+    /// One HTTP request of `author`: keeps no state, and uses the revision of its header.
     pub(super) fn http(revision: Revision, author: Arc<Author>) -> Session {
         Session { state: ConnectionState::Ready, revision, direct: false, author }
     }
@@ -71,8 +79,7 @@ impl Session {
         self.enter(ConnectionState::Initializing);
     }
 
-    /// Takes the name and version of the client from a request. Over HTTP, which keeps no sessions, all requests of one name are one
-    /// session.
+    /// Takes the name and version of the client from a request. Over HTTP, all such requests of one name are one session.
     pub(super) fn name(&mut self, client: String) {
         let own = &self.author.session;
         let session = match self.direct {
@@ -98,4 +105,53 @@ impl Session {
 pub(super) fn new_author(client: &str) -> Author {
     let session = format!("{:016x}", RandomState::new().hash_one(client));
     Author { client: client.into(), session }
+}
+
+/// The id of a new session over HTTP. It holds all that the server has to know of the session, so that none is kept, and any server can
+/// answer the next request.
+pub(super) fn new_id(client: &str) -> String {
+    let chance = || RandomState::new().hash_one(client);
+    let client: String = client.chars().take(MOST_NAME).collect();
+    format!("{:016x}{:016x}.{}", chance(), chance(), URL_SAFE_NO_PAD.encode(client))
+}
+
+/// Who sends the requests with this id of a session. `None`: no server has given it.
+pub(super) fn author_of(id: &str) -> Option<Author> {
+    let (chance, client) = id.split_once('.').filter(|(chance, _)| chance.len() == BY_CHANCE)?;
+    chance.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+    let client = String::from_utf8(URL_SAFE_NO_PAD.decode(client).ok()?).ok()?;
+    Some(Author { client, session: format!("{:016x}", xxhash_rust::xxh3::xxh3_64(id.as_bytes())) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_session_tells_the_client_and_is_a_header() {
+        let long = "ä".repeat(1_000);
+        for client in ["c 1", "", "Ä\r\nX: y 1", &long] {
+            let (one, other) = (new_id(client), new_id(client));
+            assert!(one.len() < 400 && one.bytes().all(|byte| byte.is_ascii_graphic()), "{one}");
+            let (one, other) = (author_of(&one).unwrap(), author_of(&other).unwrap());
+            assert_eq!(one.client, client.chars().take(MOST_NAME).collect::<String>());
+            assert_ne!(one.session, other.session);
+        }
+    }
+
+    #[test]
+    fn an_id_that_no_server_gave_is_none() {
+        let chance = "0".repeat(BY_CHANCE);
+        for id in [
+            "",
+            "x",
+            "stray.YQ",
+            &*chance,
+            &format!("{chance}.*"),
+            &format!("{chance}._w"),
+            &format!("g{}.YQ", &chance[1..]),
+        ] {
+            assert_eq!(author_of(id), None, "{id}");
+        }
+    }
 }

@@ -35,6 +35,8 @@ pub struct Headers {
     pub method: Option<String>,
     /// `Mcp-Name`
     pub name: Option<String>,
+    /// `Mcp-Session-Id`, which only revisions with a handshake have.
+    pub session: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -207,6 +207,11 @@ pub struct Offered {
 }
 
 impl Offered {
+    /// Whether it matters for the tool what the session did before.
+    pub fn knows_sessions(&self) -> bool {
+        self.set.name == FOR_FOLDERS
+    }
+
     /// Whether the tool runs commands.
     pub fn runs_commands(&self) -> bool {
         runs_commands(self.tool)

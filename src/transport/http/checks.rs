@@ -185,8 +185,11 @@ fn target(path: &str, service: &Service) -> Option<Target> {
     }
 }
 
+/// The header that tells the session of a revision with a handshake.
+pub(super) const SESSION_ID: &str = "mcp-session-id";
+
 /// The headers that MCP uses.
-const MCP_HEADERS: [&str; 3] = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+const MCP_HEADERS: [&str; 4] = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION_ID];
 
 /// Refuses a header of MCP that comes twice: programs differ in which value they use.
 fn check_single(headers: &HeaderMap) -> Result<(), HttpRefusal> {
@@ -204,8 +207,8 @@ pub(super) fn mcp_headers(headers: &HeaderMap) -> Headers {
         let value = headers.get(name)?;
         Some(value.to_str().unwrap_or_default().trim().to_owned())
     };
-    let [version, method, name] = MCP_HEADERS.map(read);
-    Headers { version, method, name }
+    let [version, method, name, session] = MCP_HEADERS.map(read);
+    Headers { version, method, name, session }
 }
 
 /// Whether the client accepts a stream of events: it says so by name.

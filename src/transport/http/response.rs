@@ -10,6 +10,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
 use super::body::{AnswerBody, Block, Broken};
+use super::checks::SESSION_ID;
 use crate::exec::Threads;
 use crate::protocol::{Answer, BUSY_SECONDS};
 use crate::transport::net::connection_limit::Working;
@@ -53,10 +54,14 @@ pub(super) fn accepted() -> Response<AnswerBody> {
 }
 
 /// The response for an answer that is pulled whole, so that nothing is sent if the file has changed.
-pub(super) fn at_once(answer: Answer) -> io::Result<Response<AnswerBody>> {
-    let (status, bytes) = (answer.status, answer.collect());
-    let bytes = bytes.ok_or_else(|| io::Error::other(Broken))?;
-    Ok(respond(status, AnswerBody::Whole(Some(bytes.into()))))
+pub(super) fn at_once(mut answer: Answer) -> io::Result<Response<AnswerBody>> {
+    let (status, session) = (answer.status, answer.session.take());
+    let bytes = answer.collect().ok_or_else(|| io::Error::other(Broken))?;
+    let mut response = respond(status, AnswerBody::Whole(Some(bytes.into())));
+    if let Some(id) = session.and_then(|id| HeaderValue::try_from(id).ok()) {
+        response.headers_mut().insert(SESSION_ID, id);
+    }
+    Ok(response)
 }
 
 /// The response for an answer that starts with `block`; `threads` pull the rest.
