@@ -17,6 +17,9 @@ const MOST_COMPARED: usize = 4 << 20;
 /// The most places in a text that are looked at for one hunk. Beyond, its lines are not unique.
 const MOST_CANDIDATES: usize = 1_000;
 
+/// How far away lines are looked for only to be shown, and the longest ones, in bytes.
+const MOST_AWAY: usize = 4 << 10;
+
 /// Lines that a change made, with what they were made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
@@ -63,6 +66,20 @@ impl Hunk {
     pub(crate) fn region(&self) -> Range<usize> {
         let [before, behind] = self.around;
         self.at.start.saturating_sub(before.len)..self.at.end.saturating_add(behind.len)
+    }
+
+    /// Where its lines are in `now`, if there are any: the place that is nearest to `start`.
+    pub(crate) fn nearest(&self, now: &[u8], start: usize) -> Option<Range<usize>> {
+        let len = self.at.len();
+        let (from, to) = (start.saturating_sub(MOST_AWAY), start.saturating_add(MOST_AWAY).min(now.len()));
+        if len == 0 || len > MOST_AWAY || from >= to {
+            return None;
+        }
+        let starts = memchr::memchr_iter(b'\n', &now[from..to]).map(|feed| from + feed + 1);
+        let lines = starts.chain((from == 0).then_some(0)).map(|at| at..at + len);
+        let is_there =
+            |lines: &Range<usize>| now.get(lines.clone()).is_some_and(|lines| hash(lines) == self.hash);
+        lines.filter(is_there).min_by_key(|lines| lines.start.abs_diff(start))
     }
 
     /// Whether the text begins with these lines, and whether it ends with them.
@@ -126,8 +143,14 @@ fn replacements<'p>(
     plan: &'p EditPlan,
     old: &'p [u8],
 ) -> impl Iterator<Item = (Range<usize>, Replaced)> + 'p {
-    let mut shift = 0_isize;
-    plan.splices().flat_map(|splice| by_lines(splice, old)).map(move |(at, new)| {
+    let (mut shift, mut splices, mut done) = (0_isize, plan.splices().peekable(), 0);
+    let lines = std::iter::from_fn(move || {
+        let splice = splices.next()?;
+        let free = done..splices.peek().map_or(old.len(), |next| next.at.start);
+        done = splice.at.end;
+        Some(by_lines(splice, old, free))
+    });
+    lines.flatten().map(move |(at, new)| {
         let start = at.start.saturating_add_signed(shift);
         shift += new.len() as isize - at.len() as isize;
         let old = old[at].to_vec();
@@ -135,16 +158,49 @@ fn replacements<'p>(
     })
 }
 
-/// A change of many lines as those of the lines that differ: of the old bytes, by the new ones.
-fn by_lines(splice: Splice, old: &[u8]) -> Vec<(Range<usize>, Vec<u8>)> {
-    let gone = &old[splice.at.clone()];
-    let has_lines = |text: &[u8]| text.len() <= MOST_COMPARED && memchr::memchr(b'\n', text).is_some();
-    if !has_lines(gone) || !has_lines(&splice.text) || line_start(old, splice.at.start) != splice.at.start {
-        return vec![(splice.at, splice.text.into_owned())];
+/// A change of many lines as those of the lines that differ: of the old bytes, by the new ones. `free`: where nothing else changes.
+fn by_lines(splice: Splice, old: &[u8], free: Range<usize>) -> Vec<(Range<usize>, Vec<u8>)> {
+    let Splice { at, text } = splice;
+    let gone = &old[at.clone()];
+    let has_lines = |text: &[u8]| memchr::memchr(b'\n', text).is_some();
+    let touched =
+        if has_lines(gone) || has_lines(&text) { touched_lines(old, &at, &text, free) } else { None };
+    let Some(lines) = touched.filter(|lines| lines.len() <= MOST_COMPARED && text.len() <= MOST_COMPARED)
+    else {
+        return vec![(at, text.into_owned())];
+    };
+    let (head, tail) = (&old[lines.start..at.start], &old[at.end..lines.end]);
+    let (gone, new) = (&old[lines.clone()], [head, &text, tail].concat());
+    if !has_lines(gone) || !has_lines(&new) {
+        return vec![(at, text.into_owned())];
     }
-    let changes = line_changes(gone, &splice.text).into_iter();
-    let start = splice.at.start;
-    changes.map(|inner| (start + inner.at.start..start + inner.at.end, inner.text.into_owned())).collect()
+    let of_lines = |change: Splice| {
+        let Splice { at: Range { mut start, mut end }, text } = change;
+        let (mut from, mut to) = (0, text.len());
+        // Of the first and the last line, only what was changed.
+        let replaces = start < end && !text.is_empty();
+        if replaces && end == gone.len() {
+            (end, to) = (end - tail.len(), to - tail.len());
+        }
+        if replaces && start == 0 {
+            (start, from) = (head.len(), head.len());
+        }
+        (lines.start + start..lines.start + end, text[from..to].to_vec())
+    };
+    line_changes(gone, &new).into_iter().map(of_lines).collect()
+}
+
+/// The whole lines in `free` that a change of the bytes `at` touches. `None`: another change is in them, too.
+fn touched_lines(old: &[u8], at: &Range<usize>, new: &[u8], free: Range<usize>) -> Option<Range<usize>> {
+    let before = memchr::memrchr(b'\n', &old[free.start..at.start]).map(|feed| free.start + feed + 1);
+    let is_start = |at: usize| at == 0 || old[at - 1] == b'\n';
+    let start = before.or_else(|| is_start(free.start).then_some(free.start))?;
+    // Whole lines that end there, or are put in there.
+    if is_start(at.end) && (new.is_empty() || new.ends_with(b"\n")) {
+        return Some(start..at.end);
+    }
+    let behind = memchr::memchr(b'\n', &old[at.end..free.end]).map(|feed| at.end + feed + 1);
+    Some(start..behind.or_else(|| (free.end == old.len()).then_some(free.end))?)
 }
 
 /// The range of the whole lines that `range` touches. Between two lines it touches none.
@@ -155,6 +211,12 @@ fn whole_lines(text: &[u8], range: Range<usize>) -> Range<usize> {
         false => text[..range.end].ends_with(b"\n"),
     };
     start..if is_whole { range.end } else { line_end(text, range.end) }
+}
+
+/// A range of whole lines with the line before and the line behind, without its last break.
+pub(super) fn with_neighbours(text: &[u8], lines: Range<usize>) -> Range<usize> {
+    let (start, end) = (line_start(text, lines.start.saturating_sub(1)), line_end(text, lines.end));
+    start..if text[start..end].ends_with(b"\n") { end - 1 } else { end }
 }
 
 /// The start of the line in which `at` is, or which begins there.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::hunks::{Hunk, Lines, Replaced};
+use super::hunks::{Hunk, Lines, Replaced, with_neighbours};
 use super::{FileChange, hash};
 use text::splice::{EditPlan, Splice};
 
@@ -11,8 +11,10 @@ use text::splice::{EditPlan, Splice};
 pub struct Conflict {
     /// What the change had replaced in these lines, in order.
     pub places: Vec<ConflictPlace>,
-    /// Where the lines were in the text that the change made.
+    /// About where the lines are now, or were.
     pub at: Range<usize>,
+    /// Whether they are there as the change made them: lines beside them have changed. `at` holds those, too.
+    pub is_beside: bool,
     /// Which of the later changes has changed them, by its index. `None`: another program.
     pub by: Option<usize>,
 }
@@ -38,8 +40,9 @@ pub fn undo_plan(
     let starts = match followed(change, hash(now), later) {
         Some(Ok(starts)) => starts,
         // What touched the lines may have been taken back since.
-        Some(Err(conflict)) => found(change, now).map_err(|_| conflict)?,
-        None => found(change, now)?,
+        Some(Err(touched)) => found(change, now).map_err(|_| touched.conflict(now))?,
+        None => found(change, now)
+            .map_err(|hunk| Touched { hunk, start: hunk.at.start, by: None }.conflict(now))?,
     };
     let splices = change.hunks.iter().zip(starts).flat_map(|(hunk, start)| {
         hunk.replaced.iter().map(move |replaced| {
@@ -54,14 +57,36 @@ pub fn undo_plan(
     let are_there = splices.iter().zip(replaced).all(|(splice, replaced)| is_there(splice, replaced));
     // Hunks that were found are in order, and do not overlap.
     let plan = EditPlan::new(splices, now).filter(|_| are_there);
-    plan.ok_or_else(|| conflict(change.hunks.first(), None))
+    plan.ok_or_else(|| match change.hunks.first() {
+        Some(hunk) => Touched { hunk, start: hunk.at.start, by: None }.conflict(now),
+        None => Conflict { places: Vec::new(), at: 0..0, is_beside: false, by: None },
+    })
+}
+
+/// A hunk whose lines, or lines beside them, have changed since.
+struct Touched<'h> {
+    hunk: &'h Hunk,
+    /// About where its lines are now.
+    start: usize,
+    by: Option<usize>,
+}
+
+/// A hunk that is followed through later changes: where its lines are with their neighbours, and which change touched them first.
+struct Followed<'h> {
+    hunk: &'h Hunk,
+    region: Range<usize>,
+    touched: Option<usize>,
 }
 
 /// Where the hunks are in the text with the hash `now`, if all changes since are known.
-fn followed(change: &FileChange, now: u64, later: &[&FileChange]) -> Option<Result<Vec<usize>, Conflict>> {
-    let mut regions: Vec<(Range<usize>, &Hunk)> =
-        change.hunks.iter().map(|hunk| (hunk.region(), hunk)).collect();
-    let (mut content, mut next, mut touched) = (change.after, 0, None);
+fn followed<'h>(
+    change: &'h FileChange,
+    now: u64,
+    later: &[&FileChange],
+) -> Option<Result<Vec<usize>, Touched<'h>>> {
+    let all = change.hunks.iter().map(|hunk| Followed { hunk, region: hunk.region(), touched: None });
+    let mut all: Vec<Followed> = all.collect();
+    let (mut content, mut next) = (change.after, 0);
     while content != now {
         // What was taken back since touched nothing.
         let same = later[next..].iter().rposition(|later| later.before == content);
@@ -71,58 +96,71 @@ fn followed(change: &FileChange, now: u64, later: &[&FileChange]) -> Option<Resu
             // What it changed is not kept.
             return None;
         }
-        for (region, hunk) in &mut regions {
-            match moved(region, hunk.is_at_border(), by) {
-                Some(start) => *region = start..start.saturating_add(region.len()),
-                None => touched = touched.or_else(|| Some(conflict(Some(*hunk), Some(at)))),
-            }
+        for Followed { hunk, region, touched } in &mut all {
+            let (start, touches) = moved(region, hunk.is_at_border(), by);
+            *region = start..start.saturating_add(region.len());
+            *touched = touched.or(touches.then_some(at));
         }
         (content, next) = (by.after, at + 1);
     }
-    let starts = regions.into_iter().map(|(region, hunk)| region.start.saturating_add(hunk.around[0].len));
-    Some(touched.map_or_else(|| Ok(starts.collect()), Err))
+    let start = |one: &Followed| one.region.start.saturating_add(one.hunk.around[0].len);
+    let first = all.iter().filter(|one| one.touched.is_some()).min_by_key(|one| one.touched);
+    Some(match first {
+        Some(first) => Err(Touched { hunk: first.hunk, start: start(first), by: first.touched }),
+        None => Ok(all.iter().map(start).collect()),
+    })
 }
 
-/// Where a region starts behind a later change. `None` if that touches it. `at_border`: whether the text begins with the region, and
+/// Where a region starts behind a later change, and whether that touches it. `at_border`: whether the text begins with the region, and
 /// whether it ends with it: what is put in there touches it.
-fn moved(region: &Range<usize>, at_border: [bool; 2], by: &FileChange) -> Option<usize> {
+fn moved(region: &Range<usize>, at_border: [bool; 2], by: &FileChange) -> (usize, bool) {
     let [begins, ends] = at_border;
     let mut shift = 0_isize;
+    let start = |shift| region.start.saturating_add_signed(shift);
     for hunk in &by.hunks {
         for replaced in &hunk.replaced {
-            let start = hunk.at.start.saturating_add(replaced.start).saturating_add_signed(-shift);
-            let end = start.saturating_add(replaced.old.len());
-            if start > region.end || start == region.end && !ends {
-                return Some(region.start.saturating_add_signed(shift));
+            let from = hunk.at.start.saturating_add(replaced.start).saturating_add_signed(-shift);
+            let to = from.saturating_add(replaced.old.len());
+            if from > region.end || from == region.end && !ends {
+                return (start(shift), false);
             }
-            if end > region.start || begins {
-                return None;
+            if to > region.start || begins {
+                // What is put in before the lines moves them on.
+                let is_before = replaced.old.is_empty() && from <= region.start;
+                let put_in = if is_before { replaced.new.len() as isize } else { 0 };
+                return (start(shift + put_in), true);
             }
             shift += replaced.new.len() as isize - replaced.old.len() as isize;
         }
     }
-    Some(region.start.saturating_add_signed(shift))
+    (start(shift), false)
 }
 
-/// Where the hunks are, found by their lines.
-fn found(change: &FileChange, now: &[u8]) -> Result<Vec<usize>, Conflict> {
+/// Where the hunks are, found by their lines. `Err`: the first one that is not.
+fn found<'h>(change: &'h FileChange, now: &[u8]) -> Result<Vec<usize>, &'h Hunk> {
     let lines = Lines::of(now, &change.hunks);
     let mut end = 0;
-    let start_of = |hunk: &Hunk| {
-        let start = lines.find(hunk).filter(|start| hunk.is_unique && *start >= end);
-        let start = start.ok_or_else(|| conflict(Some(hunk), None))?;
+    let start_of = |hunk: &'h Hunk| {
+        let start = lines.find(hunk).filter(|start| hunk.is_unique && *start >= end).ok_or(hunk)?;
         end = start.saturating_add(hunk.at.len());
         Ok(start)
     };
     change.hunks.iter().map(start_of).collect()
 }
 
-fn conflict(hunk: Option<&Hunk>, by: Option<usize>) -> Conflict {
-    let Some(hunk) = hunk else { return Conflict { places: Vec::new(), at: 0..0, by } };
-    let place = |replaced: &Replaced| ConflictPlace {
-        start: hunk.at.start.saturating_add(replaced.start),
-        old: replaced.old.clone(),
-        new: replaced.new.clone(),
-    };
-    Conflict { places: hunk.replaced.iter().map(place).collect(), at: hunk.at.clone(), by }
+impl Touched<'_> {
+    /// What is told of it.
+    fn conflict(&self, now: &[u8]) -> Conflict {
+        let Touched { hunk, start, by } = *self;
+        let place = |replaced: &Replaced| ConflictPlace {
+            start: hunk.at.start.saturating_add(replaced.start),
+            old: replaced.old.clone(),
+            new: replaced.new.clone(),
+        };
+        let places = hunk.replaced.iter().map(place).collect();
+        match hunk.nearest(now, start) {
+            Some(at) => Conflict { places, at: with_neighbours(now, at), is_beside: true, by },
+            None => Conflict { places, at: start..start.saturating_add(hunk.at.len()), is_beside: false, by },
+        }
+    }
 }

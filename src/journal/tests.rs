@@ -167,6 +167,30 @@ fn what_is_put_in_at_a_border_touches_what_changed_there() {
     assert!(undone(&last, "a\nc\nd\n", &[&change("a\nc\n", "a\nc\nd\n")]).is_err());
 }
 
+#[test]
+fn lines_that_are_put_in_beside_others_change_none_of_them() {
+    let old = "a\n\nb\nc\n";
+    // What is replaced, by what, and a line that another change changes.
+    for (at, text, beside) in [
+        (3..4, "b\n\nx", ""),
+        (3..4, "b\nx", ""),
+        (3..4, "x\nb", "c"),
+        (1..1, "\nx", "b"),
+        (2..2, "x\n", "b"),
+    ] {
+        let plan =
+            EditPlan::new(vec![Splice { at: at.clone(), text: text.as_bytes().into() }], old.as_bytes())
+                .unwrap();
+        let first = FileChange::of(&plan, old.as_bytes());
+        assert!(first.hunks.iter().flat_map(|hunk| &hunk.replaced).all(|replaced| replaced.old.is_empty()));
+        let new = [&old[..at.start], text, &old[at.end..]].concat();
+        let changed =
+            |text: &str| if beside.is_empty() { format!("A{text}") } else { text.replace(beside, "q") };
+        let next = change(&new, &changed(&new));
+        assert_eq!(undone(&first, &changed(&new), &[&next]), Ok(changed(old)), "{text:?}");
+    }
+}
+
 /// A three-way merge by lines: `None` where both sides have changed the same lines or lines that touch.
 fn merged(base: &str, one: &str, other: &str) -> Option<String> {
     let lines: Vec<&str> = base.split_inclusive('\n').collect();
@@ -216,6 +240,19 @@ proptest! {
         let wanted = if now == new { Some(old) } else { merged(&new, &old, &now) };
         prop_assert_eq!(undone(&first, &now, &[&next]).ok(), wanted.clone(), "the change since is known");
         prop_assert_eq!(undone(&first, &now, &[]).ok(), wanted, "another program's");
+    }
+
+    /// Whatever the bytes are that were replaced.
+    #[test]
+    fn a_change_of_any_bytes_is_taken_back(old in "[ab\n]{0,12}", cuts in proptest::collection::vec(0usize..13, 0..6), texts in proptest::collection::vec("[ab\n]{0,4}", 3)) {
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|at| at.min(old.len())).collect();
+        cuts.sort_unstable();
+        let splices = cuts.chunks_exact(2).zip(&texts).map(|(at, text)| Splice { at: at[0]..at[1], text: text.as_bytes().into() });
+        let plan = EditPlan::new(splices.collect(), old.as_bytes()).unwrap();
+        let mut new = Vec::new();
+        plan.write_to(old.as_bytes(), &mut new).unwrap();
+        let first = FileChange::of(&plan, old.as_bytes());
+        prop_assert_eq!(undone(&first, std::str::from_utf8(&new).unwrap(), &[]).ok(), Some(old));
     }
 
     /// Also where lines are repeated: what is taken back can be taken back itself, and nothing else has gone.

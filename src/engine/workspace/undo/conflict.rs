@@ -22,6 +22,13 @@ pub(super) fn changed_since(
     let encoding = encoding_of(now);
     let (line, there) = lines_at(conflict, now, encoding);
     let there = quoted(there, encoding);
+    let (whose, there_now) = match conflict.is_beside {
+        true => (
+            "lines beside its own",
+            format!("with the lines around, from line {line} on, that is {there} now"),
+        ),
+        false => ("its lines", format!("about there, at line {line}, is {there} now")),
+    };
     let side = |place: &ConflictPlace| {
         let half = place.start % encoding.unit();
         let whole = |bytes: &[u8]| quoted(bytes.get(half..).unwrap_or_default(), encoding);
@@ -29,7 +36,7 @@ pub(super) fn changed_since(
     };
     match &conflict.places[..] {
         [place] => format!(
-            "its lines were changed since by {by}. The change had put {}; about there, at line {line}, is {there} now: {first}edit that",
+            "{whose} were changed since by {by}. The change had put {}; {there_now}: {first}edit that",
             side(place)
         ),
         places => {
@@ -40,7 +47,7 @@ pub(super) fn changed_since(
                 more => format!("\nand so in {more} places more"),
             };
             format!(
-                "its lines were changed since by {by}. About there, at line {line}, is {there} now: {first}edit that. The change had put{shown}{more}"
+                "{whose} were changed since by {by}; {there_now}: {first}edit that. The change had put{shown}{more}"
             )
         }
     }
@@ -105,9 +112,27 @@ mod tests {
     #[test]
     fn each_place_of_lines_that_touch_is_told_in_its_own_line() {
         let place = |old: &str, new: &str| ConflictPlace { start: 0, old: old.into(), new: new.into() };
-        let conflict = Conflict { places: vec![place("1", "a"), place("2", "b")], at: 0..3, by: None };
+        let conflict =
+            Conflict { places: vec![place("1", "a"), place("2", "b")], at: 0..3, is_beside: false, by: None };
         let told = changed_since(&conflict, Some(7), "", b"x\ny\n");
         let end = "The change had put\n\"a\" in the place of \"1\"\n\"b\" in the place of \"2\"";
         assert!(told.ends_with(end) && told.contains("is \"x\\ny\" now: `undo` of c7 first"), "{told}");
+    }
+
+    #[test]
+    fn lines_that_are_as_the_change_left_them_are_shown_with_what_changed_beside_them() {
+        let plan = |at, text: &str| text::splice::Splice { at, text: text.as_bytes().to_vec().into() };
+        let change = |old: &[u8], splice| {
+            journal::FileChange::of(&text::splice::EditPlan::new(vec![splice], old).unwrap(), old)
+        };
+        let (first, next) =
+            (change(b"1\n2\n3\n4\n", plan(4..5, "c")), change(b"1\n2\nc\n4\n", plan(2..3, "b\nb")));
+        for later in [&[&next][..], &[]] {
+            let now = b"1\nb\nb\nc\n4\n";
+            let told =
+                changed_since(&journal::undo_plan(&first, now, later).unwrap_err(), None, "others", now);
+            let expected = "lines beside its own were changed since by others. The change had put \"c\" in the place of \"3\"; with the lines around, from line 3 on, that is \"b\\nc\\n4\" now: edit that";
+            assert_eq!(told, expected);
+        }
     }
 }
