@@ -21,6 +21,7 @@ use self::journal_folder::JournalFolder;
 use self::looks::Looks;
 pub use self::lost::others_behind;
 pub use self::open_change::OpenChange;
+pub use self::undone::UndoTurn;
 pub use self::unrecorded::Unrecorded;
 
 mod flusher;

@@ -53,7 +53,7 @@ mod stamp_cache;
 mod workspace;
 
 pub use cache::IndexCache;
-pub use change_log::{ChangeLog, ChangeNumber, OpenChange, Unrecorded, others_behind};
+pub use change_log::{ChangeLog, ChangeNumber, OpenChange, UndoTurn, Unrecorded, others_behind};
 pub use command::{
     COMMAND_ENDING, COMMANDS_AT_ONCE, CommandEnd, CommandRequest, CommandStatus, Commands, Output,
     is_supervisor, process_waited_for, start_process, supervise, take_orphans,

@@ -207,3 +207,39 @@ fn a_change_is_done_again_also_where_its_folder_is_there_again_and_a_foreign_ent
     assert!(refused.is_error && refused.text.contains("move that away"), "{}", refused.text);
     assert_eq!(folder.text("g/a"), "another\n");
 }
+
+#[test]
+fn undos_without_an_id_that_are_sent_at_once_take_back_one_change_each() {
+    let folder = Folder::new();
+    put(&folder, "a", "0\n");
+    let server = serve(&folder, &[]);
+    for number in 1..=11 {
+        server.ok("edit", json!({ "path": "a", "content": format!("{number}\n") }));
+    }
+    let ids = [(); 10].map(|()| server.next_id());
+    ids.into_iter().for_each(|id| server.send(&call(id, "undo", json!({}))));
+    for id in ids {
+        let answer = server.answer_to(&json!(id));
+        assert!(!answer["result"]["isError"].as_bool().unwrap_or(false), "{answer}");
+    }
+    assert_eq!(folder.text("a"), "1\n");
+}
+
+#[test]
+fn lines_that_were_put_in_are_taken_back_whatever_others_changed_in_the_lines_beside_the_next() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n\n2\n3\n4\n");
+    let server = serve(&folder, &[]);
+    // The line 2 stays: it is put in anew, with two others behind it.
+    let first = id(&server.ok("edit", json!({ "path": "a", "lines": "3", "new": "2\n\nx" })));
+    server.ok("edit", json!({ "path": "a", "lines": "2", "new": "\ny\n" }));
+    server.ok("undo", json!({ "change": first }));
+    assert_eq!(folder.text("a"), "1\n\ny\n2\n3\n4\n");
+    // A line that touches is a refusal, which shows that one, and not that nothing is different.
+    let second = id(&server.ok("edit", json!({ "path": "a", "old": "3", "new": "three" })));
+    server.ok("edit", json!({ "path": "a", "old": "4", "new": "four" }));
+    let refused = server.tool("undo", json!({ "change": second }));
+    let shown = "The change had put \"three\" in the place of \"3\"; with the lines around, from line 4 on, that is \"2\\nthree\\nfour\" now";
+    assert!(refused.is_error && refused.text.contains(shown), "{}", refused.text);
+    assert!(refused.text.contains("lines beside its own were changed since by c"), "{}", refused.text);
+}

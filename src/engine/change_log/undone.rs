@@ -15,9 +15,15 @@ const UNDO: &str = "undo";
 /// How long an undo waits before it asks again for the lock.
 const AGAIN: Duration = Duration::from_millis(2);
 
+/// The turn to take something back. It ends when this is dropped.
+#[derive(Debug)]
+pub struct UndoTurn {
+    _lock: File,
+}
+
 impl ChangeLog {
-    /// Keeps other undos out while the result lives: what is taken back is read before, and written down behind.
-    pub fn hold_undos(&self, control: &Control) -> Result<File> {
+    /// Keeps other undos out while the result lives: what is to be taken back is found and read before, and written down behind.
+    pub fn hold_undos(&self, control: &Control) -> Result<UndoTurn> {
         let failed = |source| Error::WriteFailed { source };
         let unwritable = |error| failed(io::Error::other(format!("the journal cannot be written: {error}")));
         let file =
@@ -26,7 +32,7 @@ impl ChangeLog {
             control.check()?;
             std::thread::sleep(AGAIN);
         }
-        Ok(file)
+        Ok(UndoTurn { _lock: file })
     }
 
     /// The last change in a session, before the change `end`, that takes none back itself, and of which something is left to take back.

@@ -13,7 +13,7 @@ use super::changed_files::Within;
 use super::job::{JobChange, JobDone, JobError, JobNote, JobOptions, Undoing, Unremoved, joined};
 use super::trail::Held;
 use super::{Place, Workspace};
-use crate::change_log::{ChangeLog, ChangeNumber};
+use crate::change_log::{ChangeLog, ChangeNumber, UndoTurn};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Change, KeptEntry, Piece, Step};
 use sys::ffi::OsStrExt;
@@ -47,12 +47,13 @@ impl Workspace {
         paths.filter(|path| known.insert(path.clone())).collect()
     }
 
-    /// Takes the change `number` back; with `within`, only what it did at that path or below. All or nothing. `describe` as for
-    /// [`Workspace::run_job`].
+    /// Takes the change `number` back; with `within`, only what it did at that path or below. All or nothing. `turn`: if the caller has
+    /// it already. `describe` as for [`Workspace::run_job`].
     pub fn undo<T>(
         &self,
         number: ChangeNumber,
         within: Option<&FilePath>,
+        turn: Option<&UndoTurn>,
         options: JobOptions,
         control: &Control,
         describe: impl FnMut(JobChange) -> T,
@@ -64,9 +65,9 @@ impl Workspace {
         let Some(change) = log.read(number).map_err(failed)? else {
             return Err(refused("change", &log.why_not_there(number).map_err(failed)?).into());
         };
-        let mut turn = None;
+        let waits = turn.is_none() && !options.dry_run;
+        let own_turn = waits.then(|| log.hold_undos(control)).transpose()?;
         if !options.dry_run {
-            turn = Some(log.hold_undos(control)?);
             self.repair();
         }
         let numbers = log.numbers().map_err(failed)?;
@@ -86,7 +87,7 @@ impl Workspace {
         let undoes = Some(Undoing { change: number, pieces: &pieces });
         let note = options.note.map(|note| JobNote { undoes, ..note });
         let done = self.run_job(&mut operations, JobOptions { note, ..options }, control, describe);
-        drop(turn);
+        drop(own_turn);
         done.map_err(told::of_job)
     }
 

@@ -9,7 +9,7 @@ use super::change_id::ChangeId;
 use super::changed::{self, Told};
 use crate::tools::arguments::{Request, Takes, arguments};
 use crate::tools::{AnswerLimit, Call, OutputKinds, ParseOptions, Reply, Tool};
-use engine::{ChangeLog, JobChange, JobDone, JobError, JobNote, JobOptions, Unrecorded, Workspace};
+use engine::{ChangeLog, JobChange, JobDone, JobError, JobNote, JobOptions, UndoTurn, Unrecorded, Workspace};
 use folder::{Control, Error, FilePath, Result};
 use journal::{Author, Change};
 
@@ -69,15 +69,19 @@ impl Call for Undo {
     }
 
     fn run(&self, workspace: &Workspace, _: OutputKinds, control: &Control) -> Result<Reply> {
+        // Which change is the last one is known only when no other undo is in work. Why there is no turn, the undo tells.
+        let log = workspace.change_log().filter(|_| !self.dry_run && self.change.is_none());
+        let turn = log.and_then(|log| log.hold_undos(control).ok());
+        let turn = turn.as_ref();
         let mut number = match self.change {
             Some(ChangeId(number)) => number,
             None => self.last(workspace, control)?,
         };
-        let mut done = self.undo(number, workspace, control);
+        let mut done = self.undo(number, turn, workspace, control);
         let mut left = if self.change.is_some() { 0 } else { MOST_PASSED_OVER };
         while left > 0 && self.is_nothing(&done) {
             let Some(earlier) = self.before(number, workspace, control)? else { break };
-            (number, done, left) = (earlier, self.undo(earlier, workspace, control), left - 1);
+            (number, done, left) = (earlier, self.undo(earlier, turn, workspace, control), left - 1);
         }
         if self.change.is_none() && done.is_err() && self.is_nothing(&done) {
             let problem = "the last changes of this session did nothing that is left to undo there; `changes` with this path tells those that \
@@ -110,14 +114,21 @@ impl Call for Undo {
 }
 
 impl Undo {
-    fn undo(&self, number: u64, workspace: &Workspace, control: &Control) -> Result<JobDone<Told>> {
-        self.undo_or_try(number, self.path.as_ref(), self.dry_run, workspace, control)
+    fn undo(
+        &self,
+        number: u64,
+        turn: Option<&UndoTurn>,
+        workspace: &Workspace,
+        control: &Control,
+    ) -> Result<JobDone<Told>> {
+        self.undo_or_try(number, self.path.as_ref(), turn, self.dry_run, workspace, control)
     }
 
     fn undo_or_try(
         &self,
         number: u64,
         path: Option<&FilePath>,
+        turn: Option<&UndoTurn>,
         dry_run: bool,
         workspace: &Workspace,
         control: &Control,
@@ -125,7 +136,7 @@ impl Undo {
         let note = JobNote { author: &self.author, tool: TOOL.name, message: "", undoes: None };
         let options = JobOptions { dry_run, note: Some(note) };
         let told = |change: JobChange| Told::of(change, false);
-        workspace.undo(number, path, options, control, told).map_err(in_one)
+        workspace.undo(number, path, turn, options, control, told).map_err(in_one)
     }
 
     /// Whether a change can be taken back, at a path or all of it.
@@ -136,7 +147,7 @@ impl Undo {
         workspace: &Workspace,
         control: &Control,
     ) -> bool {
-        let tried = self.undo_or_try(number, path, true, workspace, control);
+        let tried = self.undo_or_try(number, path, None, true, workspace, control);
         tried.is_ok_and(|job| !job.told.is_empty())
     }
 

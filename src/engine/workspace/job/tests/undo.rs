@@ -97,7 +97,7 @@ pub(super) fn undo_at(
     let author = author();
     let note = Some(JobNote { author: &author, tool: "undo", message: "", undoes: None });
     let path = within.map(|path| workspace.parse_path(path).unwrap());
-    workspace.undo(number, path.as_ref(), JobOptions { dry_run: false, note }, &control(), described)
+    workspace.undo(number, path.as_ref(), None, JobOptions { dry_run: false, note }, &control(), described)
 }
 
 pub(super) fn problem(refused: Result<JobDone<String>, JobError>) -> String {
