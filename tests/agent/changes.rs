@@ -63,9 +63,64 @@ fn changes_of_other_sessions_and_other_programs_are_told_apart() {
     let undone = id(&mine.ok("undo", json!({ "change": theirs })));
     let told = without_times(&mine.ok("changes", json!({ "by": "me" })));
     let expected = format!(
-        "1 change in 1 file\n{undone} undo by you, of {theirs}\na: by {theirs}, {undone}, by another program"
+        "1 change in 1 file\n{undone} undo by you, of {theirs}\na: by {undone}, by another program\n@@ -1,2 +1,2 @@\n-one\n+1\n 2"
     );
     assert_eq!(told, expected);
+}
+
+#[test]
+fn by_me_shows_only_my_lines_of_a_file_that_others_changed_too() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let (mine, other) = (serve(&folder, &[]), serve(&folder, &[]));
+    let me = |arguments| without_times(&mine.ok("changes", arguments));
+    other.ok("edit", json!({ "path": "a", "lines": "1", "new": "theirs\ntheirs\n1" }));
+    let first = id(&mine.ok("edit", json!({ "path": "a", "old": "5", "new": "five" })));
+    other.ok("edit", json!({ "path": "a", "old": "9", "new": "nine" }));
+    let second = id(&mine.ok("edit", json!({ "path": "a", "old": "five", "new": "FIVE" })));
+    other.ok("edit", json!({ "path": "a", "lines": "1", "new": "" }));
+    let both = "@@ -5,3 +5,3 @@\n 4\n-5\n+FIVE\n 6";
+    assert_eq!(
+        me(json!({ "by": "me" })),
+        format!(
+            "2 changes in 1 file\n{first} edit by you\n{second} edit by you\na: by {first}, {second}\n{both}"
+        )
+    );
+    assert!(me(json!({})).contains("+theirs"));
+    // A file that I made and they wrote to, and one that they made and I wrote to.
+    mine.ok("edit", json!({ "path": "m", "content": "1\n2\n3\n4\n" }));
+    other.ok("edit", json!({ "path": "m", "append": "theirs\n" }));
+    other.ok("edit", json!({ "path": "t", "content": "theirs\ntheirs\nx\n4\n" }));
+    mine.ok("edit", json!({ "path": "t", "append": "mine\n" }));
+    let told = me(json!({ "by": "me" }));
+    assert!(told.contains("@@ -0,0 +1,4 @@\n+1\n+2\n+3\n+4") && !told.contains("+theirs"), "{told}");
+    assert!(told.ends_with("@@ -4,1 +4,2 @@\n 4\n+mine"), "{told}");
+    // In the same lines they cannot be told apart, and that is said.
+    other.ok("edit", json!({ "path": "a", "old": "FIVE", "new": "theirs 5" }));
+    let told = me(json!({ "by": "me", "path": "a" }));
+    let said =
+        format!("a: by {first}, {second} [others changed the same lines: the diff has theirs, too]\n@@");
+    assert!(told.contains(&said), "{told}");
+}
+
+#[test]
+fn the_move_of_a_folder_that_is_new_is_told() {
+    let folder = Folder::new();
+    put(&folder, "x", "1\n");
+    let server = serve(&folder, &[]);
+    let made = id(&server.ok("edit", json!({ "path": "d/e/a", "content": "1\n" })));
+    let moved = id(&server.ok("edit", json!({ "path": "d", "move_to": "n" })));
+    let told = without_times(&server.ok("changes", json!({})));
+    let expected = format!(
+        "2 changes in 2 files\n{made} edit by you\n{moved} edit by you\nn: new, moved from d by {made}, {moved}\n\
+         n/e/a: new by {made}\n@@ -0,0 +1,1 @@\n+1"
+    );
+    assert_eq!(told, expected);
+    let told = without_times(&server.ok("changes", json!({ "since": made })));
+    assert_eq!(told, format!("1 change in 1 file\n{moved} edit by you\nn: moved from d by {moved}"));
+    // Where it is gone again, it is nothing.
+    server.ok("edit", json!({ "path": "n", "delete": true, "recursive": true }));
+    assert_eq!(server.ok("changes", json!({})), "Nothing has changed.");
 }
 
 #[test]

@@ -25,7 +25,7 @@ mod within;
 pub struct ChangedFile {
     /// Where it is now, or was when it was deleted. Of several served folders, an absolute path.
     pub path: String,
-    /// Where it was first, if that is another place. `None`: it is new.
+    /// Where it was first, or where it was made as a folder. `None`: it is a new file.
     pub was: Option<String>,
     /// Whether it was deleted.
     pub is_deleted: bool,
@@ -35,6 +35,10 @@ pub struct ChangedFile {
     pub by_others: ByOthers,
     /// Its content before the first change, which is empty if it is new, and now. `None`: its content did not change, or that before is not known.
     pub contents: Option<(Vec<u8>, Vec<u8>)>,
+    /// Whether `contents` also differ by what changes did that are not asked for, though only those are wanted.
+    pub has_others: bool,
+    /// Whether one of them has made it.
+    pub is_new: bool,
     /// Whether a folder above it tells the same: it was deleted with that, or is as it was with that.
     pub is_part: bool,
 }
@@ -57,11 +61,13 @@ const MOST_COMPARED: usize = 32 << 20;
 
 impl Workspace {
     /// What these changes, in order, have made of each file that one of those that `is_asked` for has changed; with `within`, of those
-    /// at that path or below. By paths; new folders, and what is new and gone again, are left out.
+    /// at that path or below. `alone`: the contents differ only by what those did that are asked for, where that can be told. By paths; new
+    /// folders, and what is new and gone again, are left out.
     pub fn changed_files(
         &self,
         changes: &[(ChangeNumber, Change)],
         is_asked: impl Fn(ChangeNumber) -> bool,
+        alone: bool,
         within: Option<&FilePath>,
         control: &Control,
     ) -> Result<Vec<ChangedFile>> {
@@ -77,14 +83,17 @@ impl Workspace {
             track.is_told()
                 && track.changes.iter().any(|number| is_asked(*number))
                 && !self.folders.excludes().hides(&place.1, false)
-                && (is_within(place) || track.was.as_ref().is_some_and(is_within))
+                && (is_within(place) || track.was.as_ref().or(track.made.as_ref()).is_some_and(is_within))
         };
         let known = tracks.places();
         let mut left = MOST_COMPARED;
         let mut files: Vec<ChangedFile> = tracks
             .into_all()
             .filter(is_wanted)
-            .map(|(place, track)| self.changed_file(place, track, &known, &mut left, control))
+            .map(|(place, track)| {
+                let is_own: &dyn Fn(ChangeNumber) -> bool = if alone { &is_asked } else { &|_| true };
+                self.changed_file(place, track, is_own, (&known, &mut left), control)
+            })
             .collect::<Result<_>>()?;
         order::sort_by(&mut files, |one, other| one.path.cmp(&other.path));
         find_parts(&mut files);
@@ -108,19 +117,21 @@ impl Workspace {
         })
     }
 
-    /// `known`: [`Tracks::places`]. `left`: how many bytes of texts may still be held.
+    /// `is_own`: the changes by which its contents are to differ. `known`: [`Tracks::places`]. `left`: how many bytes of texts may still
+    /// be held.
     fn changed_file(
         &self,
         place: Place,
         track: Track,
-        known: &HashMap<Place, bool>,
-        left: &mut usize,
+        is_own: &dyn Fn(ChangeNumber) -> bool,
+        (known, left): (&HashMap<Place, bool>, &mut usize),
         control: &Control,
     ) -> Result<ChangedFile> {
-        let (path, was) = (self.told(&place), track.was.as_ref().map(|was| self.told(was)));
+        let was = track.was.as_ref().or(track.made.as_ref()).map(|was| self.told(was));
+        let (path, is_new) = (self.told(&place), track.was.is_none());
         let is_deleted = track.is_deleted;
         let mut by_others = self.by_others(&place, &track, known);
-        let mut contents = None;
+        let (mut contents, mut has_others) = (None, false);
         // What is there as it was may be told by its folder.
         let mut is_part = by_others == ByOthers::Nothing && (is_deleted || track.content.is_none());
         let is_read = match by_others {
@@ -134,14 +145,24 @@ impl Workspace {
             }
             let before = track.before(&now);
             is_part = by_others == ByOthers::Nothing && before.as_ref() == Some(&now);
-            contents = before.filter(|before| *before != now).map(|before| (before, now));
+            contents = before.filter(|before| *before != now).map(|before| (before, now.clone()));
+            if track.changes.iter().any(|number| !is_own(*number)) {
+                let own = track.own(&now, is_own);
+                has_others = own.is_none() && contents.is_some();
+                contents = own.map_or(contents, |own| Some(own).filter(|(before, now)| before != now));
+            }
             let held = contents.as_ref().map_or(0, |(before, now)| before.len() + now.len());
             match left.checked_sub(held) {
                 Some(rest) => *left = rest,
                 None => contents = None,
             }
         }
-        Ok(ChangedFile { path, was, is_deleted, changes: track.changes, by_others, contents, is_part })
+        let mut changes = track.changes;
+        // What has become of its name is what all of them did.
+        if !is_new && !is_deleted && was.as_ref() == Some(&path) {
+            changes.retain(|number| is_own(*number));
+        }
+        Ok(ChangedFile { path, was, is_new, is_deleted, changes, by_others, contents, has_others, is_part })
     }
 
     /// What others have done with an entry, but for its content now.
@@ -193,7 +214,9 @@ fn find_parts(files: &mut [ChangedFile]) {
 /// Whether the folder whose path ends at `end` in that of `file` was changed and moved like it.
 fn is_told_by(file: &ChangedFile, end: usize, folder: &ChangedFile) -> bool {
     let is_moved_along = || match (&file.was, &folder.was) {
-        (Some(was), Some(folder)) => was.strip_prefix(folder.as_str()) == Some(&file.path[end..]),
+        (Some(was), Some(above)) if !folder.is_new => {
+            was.strip_prefix(above.as_str()) == Some(&file.path[end..])
+        }
         _ => false,
     };
     file.changes.iter().all(|number| folder.changes.binary_search(number).is_ok()) && is_moved_along()

@@ -18,6 +18,8 @@ use sys::ffi::OsStrExt;
 pub(super) struct Track<'c> {
     /// Its first place. `None`: it is new.
     pub(super) was: Option<Place>,
+    /// Where it was made first, if it is a new folder.
+    pub(super) made: Option<Place>,
     /// Whether it is gone.
     pub(super) is_deleted: bool,
     /// The changes that changed it, in order.
@@ -28,8 +30,8 @@ pub(super) struct Track<'c> {
     pub(super) content: Option<u64>,
     is_folder: bool,
     before: Before<'c>,
-    /// The changes of its content, since it was made or came back.
-    edits: Vec<&'c FileChange>,
+    /// The changes of its content, since it was made or came back, with their numbers.
+    edits: Vec<(ChangeNumber, &'c FileChange)>,
 }
 
 /// What a file held before the first change.
@@ -41,7 +43,7 @@ enum Before<'c> {
     /// There was no such file.
     Nothing,
     /// What these edits made the content from that was deleted.
-    Deleted(Vec<&'c FileChange>, &'c [u8]),
+    Deleted(Vec<(ChangeNumber, &'c FileChange)>, &'c [u8]),
     Unknown,
 }
 
@@ -135,7 +137,8 @@ impl<'c> Tracks<'c> {
             track = gone.and_then(|gone| self.by_end.remove(&gone));
         }
         self.note_gone(&end);
-        let new = || Track { before: Before::Nothing, is_folder, ..Track::default() };
+        let made = is_folder.then(|| place.clone());
+        let new = || Track { before: Before::Nothing, is_folder, made, ..Track::default() };
         self.by_end.entry(end).or_insert_with(|| track.unwrap_or_else(new))
     }
 
@@ -164,18 +167,39 @@ impl<'c> Tracks<'c> {
 }
 
 impl<'c> Track<'c> {
-    /// Whether anything has become of it: it is no new folder, and not new and gone again.
+    /// Whether anything has become of it: it is no new folder that is where it was made, and not new and gone again.
     pub(super) fn is_told(&self) -> bool {
-        self.was.is_some() || !self.is_deleted && !self.is_folder
+        self.was.is_some() || !self.is_deleted && !self.is_folder_as_made()
+    }
+
+    /// Whether it is a new folder that only the change names that made it.
+    fn is_folder_as_made(&self) -> bool {
+        self.is_folder && self.changes.len() < 2
     }
 
     /// What it held before the first change, if it holds `now`. `None`: that is not known.
     pub(super) fn before(&self, now: &[u8]) -> Option<Vec<u8>> {
         match &self.before {
-            Before::Edits => without(&self.edits, now),
+            Before::Edits => without(&self.edits, now, |_| true),
             Before::Nothing => Some(Vec::new()),
-            Before::Deleted(edits, content) => without(edits, content),
+            Before::Deleted(edits, content) => without(edits, content, |_| true),
             Before::Unknown => None,
+        }
+    }
+
+    /// The content `now`, and what it would be without what some of the changes did: of a new file that these made, nothing, beside what it
+    /// would be without the others. `None`: others have changed the same lines, or it was deleted meanwhile.
+    pub(super) fn own(
+        &self,
+        now: &[u8],
+        is_own: impl Fn(ChangeNumber) -> bool,
+    ) -> Option<(Vec<u8>, Vec<u8>)> {
+        match self.before {
+            Before::Nothing if self.changes.first().is_some_and(|number| is_own(*number)) => {
+                Some((Vec::new(), without(&self.edits, now, |number| !is_own(number))?))
+            }
+            Before::Edits | Before::Nothing => Some((without(&self.edits, now, is_own)?, now.to_vec())),
+            Before::Deleted(..) | Before::Unknown => None,
         }
     }
 
@@ -194,7 +218,7 @@ impl<'c> Track<'c> {
         self.note(number);
         self.by_others |= self.content.is_some_and(|content| content != file.before);
         self.content = Some(file.after);
-        self.edits.push(file);
+        self.edits.push((number, file));
     }
 
     /// `content`: the hash of what it holds, if it is a file.
@@ -224,19 +248,35 @@ impl<'c> Track<'c> {
     }
 }
 
-/// A content without these edits. `None`: what others have changed since cannot be told from them.
-fn without(edits: &[&FileChange], content: &[u8]) -> Option<Vec<u8>> {
+/// A content without those edits that `is_out`. `None`: what was changed since cannot be told from them.
+fn without(
+    edits: &[(ChangeNumber, &FileChange)],
+    content: &[u8],
+    is_out: impl Fn(ChangeNumber) -> bool,
+) -> Option<Vec<u8>> {
     let mut text = content.to_vec();
-    for file in edits.iter().rev() {
-        if file.hunks.is_empty() && file.before != file.after {
-            // What it replaced is not kept.
-            return None;
+    // What came behind the edit that is next, with what was taken out of the text since.
+    let (mut later, mut taken) = (Vec::<&FileChange>::new(), Vec::<FileChange>::new());
+    let is_mixed = edits.iter().any(|(number, _)| !is_out(*number));
+    for (number, file) in edits.iter().rev() {
+        if is_out(*number) {
+            if file.hunks.is_empty() && file.before != file.after {
+                // What it replaced is not kept.
+                return None;
+            }
+            let since: Vec<&FileChange> = later.iter().rev().copied().chain(&taken).collect();
+            let plan = journal::undo_plan(file, &text, &since).ok()?;
+            let mut older = Vec::with_capacity(plan.len_after(text.len()));
+            // A write to memory cannot fail.
+            let _ = plan.write_to(&text, &mut older);
+            if is_mixed {
+                taken.push(FileChange::of(&plan, &text));
+            }
+            text = older;
         }
-        let plan = journal::undo_plan(file, &text, &[]).ok()?;
-        let mut older = Vec::with_capacity(plan.len_after(text.len()));
-        // A write to memory cannot fail.
-        let _ = plan.write_to(&text, &mut older);
-        text = older;
+        if is_mixed {
+            later.push(file);
+        }
     }
     Some(text)
 }

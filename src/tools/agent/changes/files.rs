@@ -42,6 +42,9 @@ impl Changes {
         // A write to a String cannot fail.
         let _ = write!(text, "\n{}:{}", file.path, told_of(file, damaged));
         let Some((old, new)) = file.contents.as_ref().filter(|_| self.with_diff) else { return };
+        if file.has_others {
+            text.push_str(" [others changed the same lines: the diff has theirs, too]");
+        }
         let _ = write!(text, "\n{}", diff_of(&file.path, old, new, self.context).trim_end_matches('\n'));
     }
 }
@@ -49,12 +52,13 @@ impl Changes {
 /// What has become of a file, and by whom. `damaged`: the changes of which nothing is known.
 fn told_of(file: &ChangedFile, damaged: &[ChangeNumber]) -> String {
     let is_deleted = file.is_deleted && file.by_others != ByOthers::Deleted;
-    let what = match (&file.was, is_deleted) {
-        (Some(was), true) if *was != file.path => format!(" moved from {was}, deleted"),
-        (_, true) => " deleted".into(),
-        (None, false) => " new".into(),
-        (Some(was), false) if *was != file.path => format!(" moved from {was}"),
-        (Some(_), false) => String::new(),
+    let new = if file.is_new { " new" } else { "" };
+    let what = match (file.was.as_ref().filter(|was| **was != file.path), is_deleted) {
+        (Some(was), true) => format!(" moved from {was}, deleted"),
+        (None, true) => " deleted".into(),
+        (Some(was), false) if file.is_new => format!("{new}, moved from {was}"),
+        (Some(was), false) => format!(" moved from {was}"),
+        (None, false) => new.into(),
     };
     let numbers: Vec<String> = file.changes.iter().map(|number| format!("c{number}")).collect();
     let own = if numbers.is_empty() { String::new() } else { format!(" by {}", numbers.join(", ")) };

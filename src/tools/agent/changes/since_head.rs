@@ -64,7 +64,7 @@ impl Changes {
         let Some(log) = workspace.change_log() else { return Ok(HashMap::new()) };
         let from = u64::try_from(since).unwrap_or(0) * 1_000;
         let changes = changes_from(log, 0, |change| change.time_ms >= from).map_err(unread)?;
-        let mut files = workspace.changed_files(&changes, |_| true, self.path.as_ref(), control)?;
+        let mut files = workspace.changed_files(&changes, |_| true, false, self.path.as_ref(), control)?;
         if self.by_me {
             let is_own = |number: &ChangeNumber| {
                 changes
@@ -89,5 +89,15 @@ fn changed_file(
     let was = if is_new { None } else { was.or_else(|| Some(path.clone())) };
     let unknown = if has_journal { ByOthers::Changed } else { ByOthers::Nothing };
     let (changes, by_others) = known.map_or((Vec::new(), unknown), |known| (known.changes, known.by_others));
-    ChangedFile { path, was, is_deleted, changes, by_others, contents, is_part: false }
+    ChangedFile {
+        path,
+        was,
+        is_new,
+        is_deleted,
+        changes,
+        by_others,
+        contents,
+        has_others: false,
+        is_part: false,
+    }
 }
