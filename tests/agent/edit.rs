@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{edit, refused, serve};
+use super::{edit, refused, serve, without_id};
 use crate::support::{Folder, Mcp};
 use crate::trees::{make, put};
 
@@ -367,4 +367,34 @@ fn an_edit_of_what_was_moved_or_deleted_in_the_same_call_is_told_so() {
         json!([{ "path": "a", "move_to": "n" }, { "path": "z", "old": "1", "new": "2" }]),
     );
     assert!(text.contains("'z' not found"), "{text}");
+}
+
+#[test]
+fn folders_that_hold_no_files_are_told_and_no_files() {
+    let folder = Folder::new();
+    make(&folder, "a/b/c");
+    make(&folder, "a/d");
+    let server = serve(&folder, &[]);
+    let copied = server.ok("edit", json!({ "path": "a", "copy_to": "n/e" }));
+    assert_eq!(without_id(&copied), "Changed names: 1 new folder\nn: new folder");
+    assert!(copied.contains(" (change c"), "{copied}");
+    // With a file in it, only what the file does not tell.
+    put(&folder, "a/b/f", "1\n");
+    let answer = edit(&server, json!([{ "path": "a", "copy_to": "g" }]));
+    assert_eq!(
+        answer,
+        "Changed 1 place in 1 file, 2 new folders\ng/b/f: new, 1 line\ng/b/c: new folder\ng/d: new folder"
+    );
+    let edits: Vec<_> = (0..12).map(|n| json!({ "path": "a/d", "copy_to": format!("h/{n}") })).collect();
+    assert_eq!(edit(&server, json!(edits)), "Changed names: 1 new folder\nh: new folder");
+    let edits: Vec<_> = (0..12)
+        .map(|n| json!({ "path": "a/d", "copy_to": format!("g/{n}") }))
+        .chain([json!({ "path": "g/b/f", "append": "2\n" })])
+        .collect();
+    assert_eq!(
+        edit(&server, json!(edits)),
+        "Changed 1 place in 1 file, 12 new folders\ng/: 12 new folders\ng/b/: 1 place in 1 file"
+    );
+    let undone = server.ok("undo", json!({}));
+    assert!(undone.contains("\ng/: 12 deleted\n"), "{undone}");
 }

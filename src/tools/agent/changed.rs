@@ -38,7 +38,7 @@ pub(super) struct Told {
     path: String,
     /// Places that changed.
     places: usize,
-    is_file: bool,
+    kind: Kind,
     /// The line of the change, behind the path.
     what: String,
     /// The new lines of its places, each with its number, if there are few.
@@ -47,20 +47,31 @@ pub(super) struct Told {
     diff: Option<String>,
 }
 
+/// What a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Content,
+    Moved,
+    Linked,
+    Deleted,
+    Folder,
+}
+
 impl Told {
     pub(super) fn of(change: JobChange, with_diff: bool) -> Told {
-        let name = |path: &str, what: String| Told {
+        let of_kind = |kind: Kind, path: &str, what: String| Told {
             path: path.into(),
             places: 1,
-            is_file: false,
+            kind,
             what,
             lines: None,
             diff: None,
         };
         match change {
-            JobChange::Moved { from, to } => name(from, format!("moved to {to}")),
-            JobChange::Link { path, target } => name(path, format!("link to {target}")),
-            JobChange::Deleted { path } => name(path, "deleted".into()),
+            JobChange::Moved { from, to } => of_kind(Kind::Moved, from, format!("moved to {to}")),
+            JobChange::Link { path, target } => of_kind(Kind::Linked, path, format!("link to {target}")),
+            JobChange::Folder { path } => of_kind(Kind::Folder, path, "new folder".into()),
+            JobChange::Deleted { path } => of_kind(Kind::Deleted, path, "deleted".into()),
             JobChange::Content { path, is_new: true, old, plan } => {
                 let mut text = Vec::new();
                 // A write to memory cannot fail.
@@ -68,10 +79,8 @@ impl Told {
                 if let Some(wide) = decoded(&text) {
                     text = wide.into_bytes();
                 }
-                Told {
-                    is_file: true,
-                    ..name(path, format!("new, {}", several(count_lines(&text) as u64, "line")))
-                }
+                let lines = several(count_lines(&text) as u64, "line");
+                of_kind(Kind::Content, path, format!("new, {lines}"))
             }
             JobChange::Content { path, is_new: false, old, plan } => {
                 let places = plan.places();
@@ -84,7 +93,7 @@ impl Told {
                 let ranges = ranges(old, plan);
                 let diff = with_diff.then(|| hunks(path, old, plan, CONTEXT));
                 let (lines, what) = (shown_lines(old, plan, &ranges), told_ranges(&ranges));
-                Told { path: path.into(), places, is_file: true, what, lines, diff }
+                Told { path: path.into(), places, kind: Kind::Content, what, lines, diff }
             }
         }
     }
@@ -118,7 +127,7 @@ pub(super) fn told(mut text: String, job: JobDone<Told>, limit: AnswerLimit, not
     if told.iter().any(|told| told.diff.is_some()) {
         told.iter().for_each(|told| told.push_diff(&mut text));
     } else if told.len() > TOLD_FILES {
-        push_sums(&mut text, &told);
+        push_sums(&mut text, told);
     } else {
         told.iter().for_each(|told| told.push(&mut text, shows_lines));
     }
@@ -144,30 +153,28 @@ fn unremoved(Unremoved { paths, is_removed_later }: &Unremoved) -> Option<String
 }
 
 pub(super) fn summary(told: &[Told], dry_run: bool) -> String {
-    let files: Vec<&Told> = told.iter().filter(|told| told.is_file).collect();
-    let others = told.len() - files.len();
     let verb = if dry_run { "Would change" } else { "Changed" };
-    let places: usize = files.iter().map(|told| told.places).sum();
-    let contents = || {
-        let (places, files) = (several(places as u64, "place"), several(files.len() as u64, "file"));
-        format!("{verb} {places} in {files}")
-    };
-    let names = || {
-        let count = |is: &dyn Fn(&Told) -> bool| told.iter().filter(|told| is(told)).count() as u64;
-        let moved = count(&|told: &Told| told.what.starts_with("moved to"));
-        let linked = count(&|told: &Told| told.what.starts_with("link to"));
-        let deleted = others as u64 - moved - linked;
-        let parts = [(moved, "moved"), (linked, "linked"), (deleted, "deleted")]
-            .into_iter()
-            .filter(|(number, _)| *number > 0);
-        parts.map(|(number, verb)| format!("{number} {verb}")).collect::<Vec<_>>().join(", ")
-    };
-    match (files.is_empty(), others) {
-        (false, 0) => contents(),
-        (false, _) => format!("{}, {}", contents(), names()),
-        (true, _) if dry_run => format!("Would change names: {}", names()),
-        (true, _) => format!("Changed names: {}", names()),
+    let names = if told.iter().any(|told| told.kind == Kind::Content) { "" } else { " names:" };
+    format!("{verb}{names} {}", counted(told))
+}
+
+/// How many places and names of what changes.
+fn counted(told: &[Told]) -> String {
+    let of = |kind: Kind| told.iter().filter(move |told| told.kind == kind);
+    let count = |kind: Kind| of(kind).count() as u64;
+    let (files, folders) = (count(Kind::Content), count(Kind::Folder));
+    let places = || of(Kind::Content).map(|told| told.places as u64).sum();
+    let mut parts = Vec::new();
+    if files > 0 {
+        parts.push(format!("{} in {}", several(places(), "place"), several(files, "file")));
     }
+    let names = [(Kind::Moved, "moved"), (Kind::Linked, "linked"), (Kind::Deleted, "deleted")];
+    let names = names.into_iter().map(|(kind, verb)| (count(kind), verb)).filter(|(number, _)| *number > 0);
+    parts.extend(names.map(|(number, verb)| format!("{number} {verb}")));
+    if folders > 0 {
+        parts.push(several(folders, "new folder"));
+    }
+    parts.join(", ")
 }
 
 impl Told {
@@ -192,15 +199,14 @@ impl Told {
 }
 
 /// One line a folder.
-fn push_sums(text: &mut String, told: &[Told]) {
-    let folder = |one: &Told| one.path.rfind('/').map_or(0, |at| at + 1);
-    let mut files: Vec<(&str, u64)> =
-        told.iter().map(|one| (&one.path[..folder(one)], one.places as u64)).collect();
-    text::order::sort_by_key(&mut files, |(folder, _)| *folder);
-    for of_one in files.chunk_by(|(one, _), (other, _)| one == other) {
-        let (folder, files) = (if of_one[0].0.is_empty() { "./" } else { of_one[0].0 }, of_one.len() as u64);
-        let places = of_one.iter().map(|(_, places)| places).sum();
-        let _ = write!(text, "\n{folder}: {} in {}", several(places, "place"), several(files, "file"));
+fn push_sums(text: &mut String, mut told: Vec<Told>) {
+    fn folder(told: &Told) -> &str {
+        &told.path[..told.path.rfind('/').map_or(0, |at| at + 1)]
+    }
+    text::order::sort_by(&mut told, |one, other| folder(one).cmp(folder(other)));
+    for of_one in told.chunk_by(|one, other| folder(one) == folder(other)) {
+        let name = if folder(&of_one[0]).is_empty() { "./" } else { folder(&of_one[0]) };
+        let _ = write!(text, "\n{name}: {}", counted(of_one));
     }
 }
 

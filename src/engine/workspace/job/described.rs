@@ -21,7 +21,12 @@ impl Workspace {
         let new: HashSet<&Place> =
             contents.iter().filter(|(_, _, is_new)| *is_new).map(|(place, ..)| place).collect();
         let makes_room = |step: &Step| matches!(step, Step::Deleted { at, .. } if new.contains(at));
-        let (first, names): (Vec<&Step>, Vec<&Step>) = draft.steps.iter().partition(|step| makes_room(step));
+        let folders = lone_folders(draft);
+        let steps = draft.steps.iter().enumerate();
+        let told =
+            steps.filter(|(number, step)| !matches!(step, Step::Folder { .. }) || folders.contains(number));
+        let (first, names): (Vec<&Step>, Vec<&Step>) =
+            told.map(|(_, step)| step).partition(|step| makes_room(step));
         let mut described = Vec::new();
         described.extend(first.into_iter().filter_map(|step| self.described_step(step, describe)));
         for (place, file, is_new) in &contents {
@@ -44,7 +49,8 @@ impl Workspace {
     /// What `describe` says of a change of a name. `None`: it is told with what is in it.
     fn described_step<T>(&self, step: &Step, describe: &mut impl FnMut(JobChange) -> T) -> Option<T> {
         Some(match step {
-            Step::Folder { .. } | Step::New { .. } => return None,
+            Step::New { .. } => return None,
+            Step::Folder { at, .. } => describe(JobChange::Folder { path: &self.told(at) }),
             Step::Link { at, target, .. } => {
                 describe(JobChange::Link { path: &self.told(at), target: &shown_line(target) })
             }
@@ -68,4 +74,27 @@ impl Workspace {
             _ => self.folders.absolute(*number, &below),
         }
     }
+}
+
+/// The numbers of the steps that make folders in which, when all is done, nothing is that is told, and that are in no other such folder.
+fn lone_folders(draft: &Draft) -> HashSet<usize> {
+    let of_steps = draft.steps.iter().enumerate().filter_map(|(number, step)| match step {
+        Step::Link { at, .. } | Step::Moved { to: at, .. } => draft.after(at, number + 1),
+        _ => None,
+    });
+    let told = draft.contents().into_iter().map(|(at, ..)| at).chain(of_steps);
+    let above =
+        |(root, at): Place| at.ancestors().skip(1).map(|above| (root, above.into())).collect::<Vec<_>>();
+    let filled: HashSet<Place> = told.flat_map(above).collect();
+    let (mut lone, mut empty) = (HashSet::new(), HashSet::<Place>::new());
+    for (number, step) in draft.steps.iter().enumerate() {
+        let Step::Folder { at, .. } = step else { continue };
+        let Some(at) = draft.after(at, number + 1).filter(|at| !filled.contains(at)) else { continue };
+        let parent = at.1.parent().map(|parent| (at.0, parent.to_owned()));
+        if !parent.is_some_and(|parent| empty.contains(&parent)) {
+            lone.insert(number);
+        }
+        empty.insert(at);
+    }
+    lone
 }

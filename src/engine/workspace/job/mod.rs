@@ -219,6 +219,11 @@ pub enum JobChange<'c> {
         /// What it leads to.
         target: &'c str,
     },
+    /// A folder is new, and of nothing else in it is told that it changes.
+    Folder {
+        /// Its path.
+        path: &'c str,
+    },
     /// An entry is deleted.
     Deleted {
         /// Its path.

@@ -84,6 +84,7 @@ fn described(change: JobChange) -> String {
         }
         JobChange::Moved { from, to } => format!("moved {from} to {to}"),
         JobChange::Link { path, target } => format!("link {path} to {target}"),
+        JobChange::Folder { path } => format!("folder {path}"),
         JobChange::Deleted { path } => format!("deleted {path}"),
     }
 }
