@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use unicode_normalization::UnicodeNormalization;
 
 use super::path::is_ignorable;
 use crate::fs::git_guard::GitGuard;
 use sys::ffi::{OsStrExt, OsStringExt};
 use sys::path::FOLDS_NAMES;
 use text::gitignore::as_git_reads;
+use text::normal_form::{composed, decomposed};
 
 /// See the module. The patterns have the syntax of gitignore(5).
 #[derive(Debug, Clone, Default)]
@@ -149,8 +149,10 @@ fn folded_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let letters = text.nfd().filter(|&c| !is_ignorable(c)).flat_map(char::to_lowercase);
-    letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
+    let text = decomposed(text);
+    let letters = text.chars().filter(|&c| !is_ignorable(c)).flat_map(char::to_lowercase);
+    let letters = letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    composed(&letters.collect::<String>())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod in_turn;
 pub mod line_diff;
 pub mod line_edit;
 pub mod lines;
+pub mod normal_form;
 pub mod omission;
 pub mod order;
 pub mod packed;

@@ -4,9 +4,9 @@
 
 use regex_syntax::escape;
 use serde_json::{Map, Value, json};
-use unicode_normalization::UnicodeNormalization;
 
 use search::PatternOptions;
+use text::normal_form::{composed, decomposed};
 
 /// A pattern, and how it is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +44,8 @@ impl NearPattern {
                 other(replaced(pattern, |char, is_escaped| (is_escaped && char == 'b').then(String::new)));
             }
         }
-        other(pattern.nfc().collect());
-        other(pattern.nfd().collect());
+        other(composed(pattern));
+        other(decomposed(pattern));
         near.extend(with_any_quotes(pattern, how));
         if how.whole_words {
             near.push(NearPattern { how: PatternOptions { whole_words: false, ..how }, ..same() });

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::output::Answer;
 use crate::cli::{Config, Stop, cannot_open};
@@ -100,16 +100,16 @@ impl Place {
 /// input comes from. With the flag for it nothing is written, whatever the input says.
 pub(super) fn with_input(mut arguments: Value, input: String, path: &Path) -> Result<Value, Stop> {
     let own = match serde_json::from_str(&input) {
-        Ok(Value::Array(edits)) => serde_json::Map::from_iter([("edits".to_owned(), edits.into())]),
-        Ok(Value::Object(object)) => object,
+        Ok(Value::Array(edits)) => json!({ "edits": edits }),
+        Ok(Value::Object(object)) => object.into(),
         // No patch begins so: what is wrong with the JSON is what its writer wants to know.
         Err(error) if input.trim_start().starts_with(['[', '{']) => {
             return Err(Stop::Wrong(format!("{}: not JSON: {error}", path.display())));
         }
-        _ => serde_json::Map::from_iter([("patch".to_owned(), input.into())]),
+        _ => json!({ "patch": input }),
     };
     let is_dry = arguments.get(DRY_RUN) == Some(&Value::Bool(true));
-    if let Some(arguments) = arguments.as_object_mut() {
+    if let (Some(arguments), Value::Object(own)) = (arguments.as_object_mut(), own) {
         arguments.extend(own);
         if is_dry {
             // Its other name.

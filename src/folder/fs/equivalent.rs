@@ -8,14 +8,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::resolve::{LastLink, ResolvedPath, stat_entry};
 use super::temporary;
 use crate::path::is_ignorable;
 use sys::fd::OwnedFd;
 use sys::ffi::{OsStrExt, OsStringExt};
 use sys::fs::{Dir, Mode, OFlags};
+use text::normal_form::composed;
 use text::shown::{has_escape, in_bytes, in_lower_hex, shown_in_full, shown_line};
 
 /// Most entries that a path is said to mean.
@@ -75,12 +74,13 @@ fn has_other_spellings(name: &str) -> bool {
 
 /// Whether two names look the same: they differ in how characters are composed, or in characters that are not seen.
 pub fn look_alike(one: &str, other: &str) -> bool {
-    seen(one).eq(seen(other))
+    as_seen(one) == as_seen(other)
 }
 
-/// A name as it is seen: names that look the same have this in common.
+/// A name as it is seen, composed: names that look the same have this in common.
 pub fn as_seen(name: &str) -> String {
-    seen(name).collect()
+    let seen = name.chars().filter(|&c| switches::is_off("unseen-twin") || !is_ignorable(c));
+    composed(&seen.collect::<String>())
 }
 
 /// The name in `folder` that looks like `name`, a new one that is all ASCII: it has characters that are not seen. In a very large folder,
@@ -105,11 +105,6 @@ pub fn unseen_twin(folder: &OwnedFd, name: &str) -> Option<OsString> {
         twin(name_there).then(|| OsString::from_vec(name_there.to_vec()))
     });
     twins.next()
-}
-
-/// The characters of a name that are seen, composed.
-fn seen(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|&c| switches::is_off("unseen-twin") || !is_ignorable(c)).nfc()
 }
 
 /// A path of a client that means the entry at `path` below `root` alone: each name as lists show it, or, where that is the name of

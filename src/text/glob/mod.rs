@@ -41,8 +41,8 @@ pub use error::GlobError;
 pub use rooted::{RootedGlob, is_literal, with_literal_brackets};
 
 use sequence::{Sequence, components};
-use unicode_normalization::UnicodeNormalization;
 
+use crate::normal_form::composed;
 use crate::shown::{has_escape, in_lower_hex, in_one_line, is_escape, shown_line};
 
 /// Longest pattern, in UTF-16 units; a longer one matches nothing.
@@ -87,7 +87,7 @@ impl Glob {
             }
             let sent = in_lower_hex(pattern);
             if !pattern.is_ascii() || has_escape(&sent) {
-                let composed: String = in_one_line(&sent).nfc().collect();
+                let composed = composed(&in_one_line(&sent));
                 for text in braces::expand(&with_literal_escapes(&composed), budget)? {
                     glob.spelled.push(Sequence::parse(&text, budget)?);
                 }
@@ -123,7 +123,6 @@ impl Glob {
 
     /// A path as lists show it, in the form NFC. What stands in it as `\xNN` is a byte that is no UTF-8, or the name.
     fn spellings(&self, path: &str) -> impl Iterator<Item = String> {
-        let composed = |path: &str| path.nfc().collect::<String>();
         let first = (!self.spelled.is_empty()).then(|| composed(&in_one_line(path)));
         let second = (first.is_some() && has_escape(path)).then(|| composed(&shown_line(path.as_bytes())));
         first.into_iter().chain(second)

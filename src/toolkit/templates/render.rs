@@ -2,6 +2,7 @@
 //!
 //! Knows no catalogue. A template sees its values and nothing else: no files, no other templates, no time.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
@@ -38,13 +39,16 @@ pub(super) fn render(source: &str, values: &[(String, ParameterValue)]) -> Resul
     let mut environment = environment();
     environment.add_template(NAME, source).map_err(|error| describe(&error))?;
     let template = environment.get_template(NAME).map_err(|error| describe(&error))?;
-    let context: Value = values.iter().map(|(name, value)| (name.clone(), as_value(value))).collect();
+    let mut context = BTreeMap::new();
+    context.extend(values.iter().map(|(name, value)| (Value::from(&name[..]), as_value(value))));
     filters::begin();
     let mut out = Limited(Vec::new());
-    template.render_captured_to(context, &mut out).map_err(|error| match error.kind() {
-        ErrorKind::OutOfFuel => format!("it takes more than {FUEL} steps"),
-        ErrorKind::WriteFailure => format!("its result is longer than {MAX_OUTPUT} bytes"),
-        _ => describe(&error),
+    template.render_captured_to(Value::from_object(context), &mut out).map_err(|error| {
+        match error.kind() {
+            ErrorKind::OutOfFuel => format!("it takes more than {FUEL} steps"),
+            ErrorKind::WriteFailure => format!("its result is longer than {MAX_OUTPUT} bytes"),
+            _ => describe(&error),
+        }
     })?;
     String::from_utf8(out.0).map_err(|_| "its result is not UTF-8".into())
 }

@@ -164,7 +164,7 @@ impl ReplaceArguments {
         let flag = |flag: Option<bool>| flag.filter(|flag| *flag).map(|flag| json!(flag));
         let is_given = |encoding: &EncodingChoice| *encoding != EncodingChoice::default();
         let encoding = self.encoding.filter(is_given).map(|encoding| json!(encoding.name()));
-        let sent = [
+        let all = [
             ("pattern", self.pattern.as_ref().map(|pattern| json!(pattern))),
             ("replacement", text(&self.replacement).filter(|text| self.plan.is_none() || text != "")),
             ("path", self.path.as_ref().map(|path| json!(path.sent()))),
@@ -179,7 +179,9 @@ impl ReplaceArguments {
             ("include_ignored", flag(self.include_ignored)),
             ("include_hidden", flag(self.include_hidden)),
         ];
-        sent.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        let mut sent = Map::new();
+        sent.extend(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        sent
     }
 }
 

@@ -47,7 +47,7 @@ fn is_zero(value: &Value) -> bool {
 /// Lines as a pair of numbers.
 fn pair(value: &Value) -> Option<[u64; 2]> {
     let mut pair = Vec::new();
-    let all = value.items("", |_, item| {
+    let all = value.items("", &mut |_, item| {
         pair.push(item.json().parse().map_err(|_| item.wrong(EXPECTED))?);
         Ok(())
     });

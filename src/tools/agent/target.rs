@@ -74,14 +74,14 @@ impl<const LIST: bool> Argument for Targets<LIST> {
     }
 
     fn read(value: &Value) -> Result<Self> {
-        let is_array = value.json().starts_with('[') || value.items("", |_, _| Ok(())).is_ok();
+        let is_array = value.json().starts_with('[') || value.items("", &mut |_, _| Ok(())).is_ok();
         if !is_array {
             let target = Target::read(value)?;
             let parts = if LIST { parts(&target.sent, value.options()) } else { Vec::new() };
             return Ok(Targets(vec![Target { parts, ..target }]));
         }
         let mut targets = Vec::new();
-        value.items(&Self::expected(), |_, item| {
+        value.items(&Self::expected(), &mut |_, item| {
             targets.push(Target::read(&item)?);
             Ok(())
         })?;

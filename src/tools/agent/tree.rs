@@ -150,12 +150,12 @@ impl Tree {
         let so_far = if counted.is_late { " looked at so far" } else { "" };
         let mut line = counted.balance.line(&format!("{}{so_far}", several(counted.entries, "entry")));
         let left_out = |words: &str| counted.balance.line("").contains(words);
-        let more: serde_json::Map<String, serde_json::Value> =
-            [("hidden", self.hidden), ("ignored", self.ignored)]
-                .into_iter()
-                .filter(|(name, shown)| !shown && left_out(&format!(" {name} ")))
-                .map(|(name, _)| (name.to_owned(), json!(true)))
-                .collect();
+        let mut more = serde_json::Map::new();
+        for (name, shown) in [("hidden", self.hidden), ("ignored", self.ignored)] {
+            if !shown && left_out(&format!(" {name} ")) {
+                more.insert(name.to_owned(), json!(true));
+            }
+        }
         if !more.is_empty() && line.pop().is_some() {
             line.push_str(&format!("; shown with {}]", serde_json::Value::from(more)));
         }

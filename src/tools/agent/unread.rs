@@ -34,7 +34,7 @@ pub(super) fn slots(arguments: &Value) -> Option<Vec<Slot>> {
         return None;
     }
     let (mut slots, mut last) = (Vec::new(), None);
-    arguments.items_in("edits", |number, value| {
+    arguments.items_in("edits", &mut |number, value| {
         let before = last.clone();
         let edit = OneEdit::read(value).and_then(|edit| Planned::of(edit, number, &mut last));
         slots.push(match edit {

@@ -113,25 +113,28 @@ pub struct Members<'v> {
     /// The first member that is no field.
     unknown: Option<String>,
     next: usize,
+    /// What was wrong with the last field that was read. It is kept here, so that what a field's reading returns is small: there are
+    /// hundreds of fields.
+    error: Option<Error>,
 }
 
-/// Reads an object with these fields. `read` takes each of them by [`Members::read_next`].
+/// Reads an object with these fields. `read` takes each of them by [`Members::read_next`], and ends with the first `None`.
 pub fn read_object<T>(
     value: &Value,
     fields: &'static [Field],
-    read: impl FnOnce(&mut Members) -> Result<T>,
+    read: impl FnOnce(&mut Members) -> Option<T>,
 ) -> Result<T> {
-    value.opened('{', "an object", |object| {
-        let mut members = Members::split(object, fields)?;
-        let read = read(&mut members)?;
-        members.unknown.is_none().then_some(read).ok_or_else(|| members.unknown_member())
-    })
+    let json = value.opened('{', "an object")?;
+    let object = Value { json: &json, ..*value };
+    let mut members = Members::split(&object, fields)?;
+    let read = read(&mut members).filter(|_| members.unknown.is_none());
+    read.ok_or_else(|| members.error.take().unwrap_or_else(|| members.unknown_member()))
 }
 
 impl<'v> Members<'v> {
     fn split(object: &'v Value<'v>, fields: &'static [Field]) -> Result<Members<'v>> {
         let sent = vec![Sent::default(); fields.len()];
-        let mut members = Members { object, fields, sent, unknown: None, next: 0 };
+        let mut members = Members { object, fields, sent, unknown: None, next: 0, error: None };
         for member in sonic_rs::to_object_iter(object.json) {
             let (key, value) = member.map_err(|_| object.wrong("an object"))?;
             members.put(&key, raw(&value));
@@ -159,31 +162,36 @@ impl<'v> Members<'v> {
         }
     }
 
-    /// Reads the next field. Compiled once for each type of value, not for each field: there are hundreds.
+    /// Reads the next field. `None`: it is wrong. Compiled once for each type of value, not for each field.
     #[inline(never)]
-    pub fn read_next<T: Argument>(&mut self) -> Result<T> {
-        match self.next_sent()? {
-            Ok((json, key)) => {
-                let place = Place::Member(self.object.place, key);
-                T::read(&Value { json, place: &place, options: self.object.options })
-            }
-            Err(name) => T::absent().ok_or_else(|| self.missing(name, &T::expected())),
-        }
+    pub fn read_next<T: Argument>(&mut self) -> Option<T> {
+        let (json, key) = self.next_sent()?;
+        let place = Place::Member(self.object.place, key);
+        let read = match json {
+            "" => T::absent().ok_or_else(|| self.missing(key, &T::expected())),
+            _ => T::read(&Value { json, place: &place, options: self.object.options }),
+        };
+        read.map_err(|error| self.fail(error)).ok()
     }
 
-    /// What was sent of the next field, or its default, and under which name. `Err`: nothing; this is the field's name.
-    fn next_sent(&mut self) -> Result<Result<(&'v str, &'static str), &'static str>> {
+    /// What was sent of the next field, or its default, or nothing; and under which name. `None`: it was sent under two.
+    fn next_sent(&mut self) -> Option<(&'v str, &'static str)> {
         let (field, sent) = (&self.fields[self.next], self.sent[self.next]);
         self.next += 1;
         if let Some(other) = sent.other {
             let problem = format!("it names the same argument as {}; give one of them", sent.key);
-            return Err(self.object.refuse_member(other, problem));
+            self.fail(self.object.refuse_member(other, problem));
+            return None;
         }
-        Ok(match (sent.json, field.default) {
-            ("", None) => Err(field.name()),
-            ("", Some(default)) => Ok((default, field.name())),
-            _ => Ok((sent.json, sent.key)),
+        Some(match sent.json {
+            "" => (field.default.unwrap_or_default(), field.name()),
+            json => (json, sent.key),
         })
+    }
+
+    #[cold]
+    fn fail(&mut self, error: Error) {
+        self.error = Some(error);
     }
 
     /// The error for a missing argument. If there is an unknown one, the missing one may be meant by it.
@@ -251,7 +259,7 @@ macro_rules! arguments {
 
             fn read(value: &$crate::tools::arguments::Value) -> ::folder::Result<Self> {
                 $crate::tools::arguments::read_object(value, Self::FIELDS, |_members| {
-                    Ok($type { $($field: _members.read_next()?,)* })
+                    Some($type { $($field: _members.read_next()?,)* })
                 })
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! A value stays JSON text until an argument's type reads it. The path to a place is only built for an error.
 
+use std::borrow::Cow;
+
 use super::json::{depth_exceeds, raw, string, within_string};
 use super::{MAX_DEPTH, ParseOptions};
 use folder::{Error, Result};
@@ -66,52 +68,43 @@ impl<'v> Value<'v> {
     }
 
     /// Calls `read` with each item of an array, or of a string that holds one.
-    pub fn items(&self, expected: &str, mut read: impl FnMut(usize, Value) -> Result<()>) -> Result<()> {
-        self.opened('[', expected, |array| {
-            for (number, item) in sonic_rs::to_array_iter(array.json).enumerate() {
-                let item = item.map_err(|_| array.wrong(expected))?;
-                let place = Place::Item(array.place, number);
-                read(number, Value { json: raw(&item), place: &place, options: array.options })?;
-            }
-            Ok(())
-        })
+    pub fn items(&self, expected: &str, read: &mut dyn FnMut(usize, Value) -> Result<()>) -> Result<()> {
+        let json = self.opened('[', expected)?;
+        let array = Value { json: &json, ..*self };
+        for (number, item) in sonic_rs::to_array_iter(array.json).enumerate() {
+            let item = item.map_err(|_| array.wrong(expected))?;
+            let place = Place::Item(array.place, number);
+            read(number, Value { json: raw(&item), place: &place, options: array.options })?;
+        }
+        Ok(())
     }
 
-    /// Calls `read` with the value, or with the JSON that it holds if it is a string. Either starts with `bracket`.
-    pub(super) fn opened<T>(
-        &self,
-        bracket: char,
-        expected: &str,
-        read: impl FnOnce(&Value) -> Result<T>,
-    ) -> Result<T> {
-        if self.json.starts_with(bracket) {
-            return read(self);
-        }
-        match within_string(self.json, bracket) {
-            Some(json) => read(&Value { json: &json, place: self.place, options: self.options }),
-            None => Err(self.wrong(expected)),
+    /// The value's JSON text, or the one that it holds if it is a string. Either starts with `bracket`.
+    pub(super) fn opened(&self, bracket: char, expected: &str) -> Result<Cow<'v, str>> {
+        match self.json.starts_with(bracket) {
+            true => Ok(Cow::Borrowed(self.json)),
+            false => within_string(self.json, bracket).map(Cow::Owned).ok_or_else(|| self.wrong(expected)),
         }
     }
 
     /// The number of items in the array `key` of this object; 0 if there is no such array.
     pub fn items_of(&self, key: &str) -> usize {
         let mut count = 0;
-        self.items_in(key, |_, _| count += 1);
+        self.items_in(key, &mut |_, _| count += 1);
         count
     }
 
     /// Calls `read` with each item of the array `key` of this object. Wrong JSON has no items.
-    pub fn items_in(&self, key: &str, mut read: impl FnMut(usize, &Value)) {
-        let _ = self.opened('{', "", |object| {
-            let members = sonic_rs::to_object_iter(object.json).map_while(Result::ok);
-            // Of members with one name, the last one counts.
-            let Some((_, value)) = members.filter(|(name, _)| name == key).last() else { return Ok(()) };
-            let place = Place::Member(object.place, key);
-            let array = Value { json: raw(&value), place: &place, options: object.options };
-            array.items("", |number, item| {
-                read(number, &item);
-                Ok(())
-            })
+    pub fn items_in(&self, key: &str, read: &mut dyn FnMut(usize, &Value)) {
+        let Ok(json) = self.opened('{', "") else { return };
+        let members = sonic_rs::to_object_iter(&*json).map_while(Result::ok);
+        // Of members with one name, the last one counts.
+        let Some((_, value)) = members.filter(|(name, _)| name == key).last() else { return };
+        let place = Place::Member(self.place, key);
+        let array = Value { json: raw(&value), place: &place, options: self.options };
+        let _ = array.items("", &mut |number, item| {
+            read(number, &item);
+            Ok(())
         });
     }
 

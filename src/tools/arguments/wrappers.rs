@@ -83,7 +83,7 @@ impl<T: Argument, const LEAST: usize, const MOST: usize> Argument for List<T, LE
 
     fn read(value: &Value) -> Result<Self> {
         let mut list = Vec::new();
-        value.items(&Self::expected(), |number, item| {
+        value.items(&Self::expected(), &mut |number, item| {
             if number == MOST {
                 let problem = format!("it has more than {MOST} items; expected at most {MOST} in one call");
                 return Err(value.refuse(problem));
@@ -100,7 +100,7 @@ impl<T: Argument, const LEAST: usize, const MOST: usize> Argument for List<T, LE
 
 /// Whether a value is an array without items, a string that holds one, or the empty string.
 pub fn is_empty_list(value: &Value) -> bool {
-    let has_items = || value.items("", |_, item| Err(item.refuse("an item")));
+    let has_items = || value.items("", &mut |_, item| Err(item.refuse("an item")));
     value.json() == EMPTY || has_items().is_ok()
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Pure; knows nothing of files. Each folded character keeps its position in the text.
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::decompose_canonical;
+
+use crate::normal_form::composed;
 
 /// A folded text.
 #[derive(Debug, Default)]
@@ -37,8 +39,10 @@ impl Normalized {
                 }
                 None if c.is_ascii() => folded.push(c.to_ascii_lowercase(), at, end),
                 None => {
-                    let letters = c.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
-                    letters.for_each(|c| folded.push(c, at, end));
+                    decompose_canonical(c, |c| match is_accent(c) {
+                        true => {}
+                        false => c.to_lowercase().for_each(|c| folded.push(c, at, end)),
+                    });
                 }
             }
         }
@@ -96,5 +100,5 @@ pub(crate) fn mark(c: char) -> Option<&'static str> {
 
 /// Whether both are the same letters, composed in different ways.
 pub(crate) fn same_letters(one: &str, other: &str) -> bool {
-    one.nfc().eq(other.nfc())
+    composed(one) == composed(other)
 }

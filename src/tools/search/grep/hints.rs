@@ -95,7 +95,7 @@ fn globs_written(globs: &Globs) -> String {
         [one] => json!(one),
         several => json!(several),
     };
-    written(&Map::from_iter([("glob".to_owned(), value)]))
+    format!("\"glob\": {value}")
 }
 
 /// What is in the files that were left out: the ignored, the hidden, or only in those that are both.

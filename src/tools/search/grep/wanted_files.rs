@@ -55,9 +55,10 @@ impl Argument for Globs {
 
     fn read(value: &Value) -> Result<Globs> {
         let mut globs = Vec::new();
-        let is_array = value.json().starts_with('[') || value.items(&Self::expected(), |_, _| Ok(())).is_ok();
+        let is_array =
+            value.json().starts_with('[') || value.items(&Self::expected(), &mut |_, _| Ok(())).is_ok();
         if is_array {
-            value.items(&Self::expected(), |_, item| {
+            value.items(&Self::expected(), &mut |_, item| {
                 globs.push(item.string()?);
                 Ok(())
             })?;
