@@ -32,7 +32,7 @@ pub use exclude::Excludes;
 pub use file_version::{ContentHash, FileVersion};
 pub use foreign::{bare_paths, before_lines, readings};
 pub use live::{Belief, FileCounts, Live, LiveCounts, LiveNews};
-pub use lookups::{AT_ONCE, Lookups, TOGETHER};
+pub use lookups::{Lookups, TOGETHER, looks_at_once};
 pub use path::{
     FilePath, FolderPaths, MAX_COMPONENTS, MAX_NAME, MAX_PATH, NamePolicy, NameProblem, NameRule, admits,
     is_in_git,

@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use sys::process::helpers;
 use sys::time::thread_cpu_time;
 
 /// How many entries are collected at most to be looked at together.
 pub const TOGETHER: usize = 256;
 
-/// How many looks of one call wait at the same time.
-pub const AT_ONCE: usize = 32;
+/// How many looks of one call wait at the same time, at most.
+const AT_ONCE: usize = 32;
 
 /// Threads for the looks of all calls together, beside the threads of the calls themselves.
 const ALL_THREADS: usize = 64;
@@ -31,6 +32,11 @@ const FIRST: u32 = 4;
 
 /// Of the last four measured looks, so many must have been slow: one may have waited for a processor only.
 const ENOUGH: u32 = 3;
+
+/// How many looks of one call wait at the same time.
+pub fn looks_at_once() -> usize {
+    helpers(AT_ONCE)
+}
 
 /// Threads that look for a call now.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -82,7 +88,7 @@ impl Lookups {
             }
         };
         thread::scope(|scope| {
-            let threads = Threads::take(count.min(AT_ONCE).saturating_sub(1));
+            let threads = Threads::take(count.min(looks_at_once()).saturating_sub(1));
             for _ in 0..threads.0 {
                 // Without a further thread, those that run do all.
                 if thread::Builder::new().name("look".into()).spawn_scoped(scope, work).is_err() {
@@ -119,7 +125,7 @@ impl Threads {
     fn take(wanted: usize) -> Threads {
         let mut taken = 0;
         let _ = THREADS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
-            taken = wanted.min(ALL_THREADS.saturating_sub(now));
+            taken = wanted.min(helpers(ALL_THREADS).saturating_sub(now));
             Some(now + taken)
         });
         Threads(taken)

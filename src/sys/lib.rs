@@ -320,10 +320,20 @@ pub mod process {
     use std::sync::OnceLock;
     use std::thread;
 
-    /// The processors that this process may use, at least one. Asked once: on Linux, an answer takes twelve system calls.
+    /// Threads that help one call where the address space is limited.
+    const FEW_HELPERS: usize = 4;
+
+    /// The processors that this process may use, at least one, and no more than [`helpers`] allows. Asked once: on Linux, an answer
+    /// takes twelve system calls.
     pub fn processors() -> usize {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
-        *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+        *PROCESSORS.get_or_init(|| helpers(thread::available_parallelism().map_or(1, usize::from)))
+    }
+
+    /// How many of `wanted` threads may help a call. Where the address space is limited, few: each takes some for its stack and 32 MB
+    /// for its heap, and a process that has none left is ended.
+    pub fn helpers(wanted: usize) -> usize {
+        if address_space_limit() == u64::MAX { wanted } else { wanted.min(FEW_HELPERS) }
     }
 
     #[cfg(unix)]

@@ -1,11 +1,12 @@
 //! Trees on a file system whose look-ups wait for another machine: strace delays the calls that look at files.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::put;
-use crate::support::{Call, Folder, Mcp, Stdio, calls, command, under_strace};
+use crate::support::{Call, Folder, Mcp, Stdio, calls, command, under_strace, with_limit};
 
 /// Folders in the tree, and files in each of them.
 const FOLDERS: usize = 24;
@@ -20,11 +21,11 @@ fn fill(folder: &Folder) {
     }
 }
 
-/// The answer to a call on a server for which `delayed` calls take 30 ms longer, and the most of them that waited at the
+/// The answer to a call on `server`, for which `delayed` calls take 30 ms longer, and the most of them that waited at the
 /// same time; `None` without strace.
 fn slowly(
     folder: &Folder,
-    flags: &[&str],
+    server: &Command,
     tool: &str,
     arguments: Value,
     delayed: &str,
@@ -32,7 +33,7 @@ fn slowly(
     let trace = folder.outside("trace");
     let (only, delay) = (format!("trace={delayed}"), format!("inject={delayed}:delay_enter=30000"));
     let into = trace.to_str().expect("UTF-8");
-    let command = under_strace(&command(folder, "stdio", flags), &["-o", into, "-e", &only, "-e", &delay])?;
+    let command = under_strace(server, &["-o", into, "-e", &only, "-e", &delay])?;
     let server = Stdio::run(command).ready();
     let answer = server.tool(tool, arguments);
     assert!(!answer.is_error, "{}", answer.text);
@@ -51,7 +52,8 @@ fn most_at_once(trace: &Path) -> usize {
 /// A call has the same answer as without delays, and many of its look-ups wait at the same time.
 #[track_caller]
 fn check(folder: &Folder, flags: &[&str], tool: &str, arguments: Value, delayed: &str) {
-    let Some((slow, at_once)) = slowly(folder, flags, tool, arguments.clone(), delayed) else { return };
+    let server = command(folder, "stdio", flags);
+    let Some((slow, at_once)) = slowly(folder, &server, tool, arguments.clone(), delayed) else { return };
     let usual = Stdio::start(folder, flags).tool(tool, arguments).text;
     assert_eq!(slow, usual, "{tool}");
     assert!(at_once >= 8, "{tool}: {at_once} at once");
@@ -86,6 +88,21 @@ fn a_search_looks_at_several_files_at_once() {
     fill(&folder);
     let arguments = json!({ "pattern": "needle_[0-9]+_3", "output_mode": "content" });
     check(&folder, &TREES, "grep", arguments, "newfstatat,statx");
+}
+
+#[test]
+fn under_a_limit_of_the_address_space_a_call_looks_at_few_files_at_once() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = with_limit(&command(&folder, "stdio", &TREES), &format!("-v {}", 1_500 << 10));
+    for (tool, arguments) in [
+        ("grep", json!({ "pattern": "needle_[0-9]+_3", "output_mode": "content" })),
+        ("glob", json!({ "pattern": "*.rs", "sort": "size" })),
+    ] {
+        // Each thread takes a part of the space, and a process that has none left is ended.
+        let Some((_, at_once)) = slowly(&folder, &server, tool, arguments, "newfstatat,statx") else { return };
+        assert!((2..=5).contains(&at_once), "{tool}: {at_once} at once");
+    }
 }
 
 #[test]

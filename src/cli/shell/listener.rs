@@ -20,6 +20,7 @@ use crate::cli::settings::View;
 use engine::Workspace;
 use folder::fs::private::PrivateFolder;
 use sys::net::UnixStream;
+use sys::process::helpers;
 
 /// Commands at once. Further ones do their work themselves.
 const MOST_COMMANDS: usize = 8;
@@ -90,7 +91,7 @@ impl Drop for Listener {
 impl Served {
     /// Answers one command on a thread of its own.
     fn accept(self: &Arc<Served>, stream: UnixStream, root: &Path) {
-        if self.running.fetch_add(1, Ordering::AcqRel) >= MOST_COMMANDS {
+        if self.running.fetch_add(1, Ordering::AcqRel) >= helpers(MOST_COMMANDS) {
             self.running.fetch_sub(1, Ordering::AcqRel);
             return;
         }

@@ -10,7 +10,7 @@ use super::folder::WalkedFolder;
 use super::names::{Names, read_names};
 use super::{WalkOrder, failed, is_shortage};
 use crate::live::{At, Live, Moment, Stamps};
-use crate::lookups::{AT_ONCE, Lookups};
+use crate::lookups::{Lookups, looks_at_once};
 use crate::{Control, Error, Result};
 use sys::fd::OwnedFd;
 use sys::ffi::OsStrExt;
@@ -18,7 +18,7 @@ use sys::fs::{Mode, OFlags};
 use sys::io::Errno;
 
 /// Handles of folders that one walk holds ahead of the folder that it is in.
-const MOST_AHEAD: usize = 4 * AT_ONCE;
+const MOST_AHEAD: usize = 128;
 
 /// What became of a folder that was to be entered.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl EnteredAhead {
 
     /// How many folders may be opened at once, the wanted one included, by a walk that holds so many ahead.
     pub(super) fn room(held: usize) -> usize {
-        AT_ONCE.min(MOST_AHEAD.saturating_sub(held)).max(1)
+        looks_at_once().min(MOST_AHEAD.saturating_sub(held)).max(1)
     }
 
     /// Opens the folders in `parent` of these entries and names. Returns the first, and keeps the others.

@@ -17,7 +17,7 @@ use super::{SearchCounts, SearchOptions};
 use crate::workspace::read::Cacheable;
 use crate::workspace::{ATTEMPTS, Workspace};
 use folder::fs::version::FileStamp;
-use folder::{AT_ONCE, Control, Error, FilePath, LeftOut, Lookups, Result};
+use folder::{Control, Error, FilePath, LeftOut, Lookups, Result, looks_at_once};
 use sys::fs::Stat;
 use text::encoding::EncodingChoice;
 use text::order;
@@ -171,7 +171,8 @@ impl Workspace {
                     return Ok(());
                 }
             };
-            let threads = if work.files().source.looks_are_slow(&lookups) { AT_ONCE } else { slots.count() };
+            let is_slow = work.files().source.looks_are_slow(&lookups);
+            let threads = if is_slow { looks_at_once() } else { slots.count() };
             work.run_on_threads(new_analyser, threads)
         })?;
         work.finish()

@@ -3,8 +3,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use folder::{AT_ONCE, Control, Result};
-use sys::process::processors;
+use folder::{Control, Result, looks_at_once};
+use sys::process::{helpers, processors};
 
 /// By how much the priority of searching threads is lower (nice(2)): short calls go first on a busy processor.
 const NICENESS: i32 = 10;
@@ -51,9 +51,9 @@ impl Default for SearchSlots {
         SearchSlots {
             count,
             short: Slots::new(count),
-            waiting: Slots::new(AT_ONCE),
+            waiting: Slots::new(looks_at_once()),
             long: Slots::new(1),
-            searches: Slots::new(SEARCHES),
+            searches: Slots::new(helpers(SEARCHES)),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::work::{Assigned, Job, Work};
 use super::{LastFile, Receiver, SearchOptions, SearchStop, Searched};
 use crate::workspace::Workspace;
 use folder::fs::version::FileStamp;
-use folder::{AT_ONCE, Belief, Control, Error, Lookups, Result};
+use folder::{Belief, Control, Error, Lookups, Result, looks_at_once};
 use search::LineMatcher;
 use search::Pattern;
 use text::encoding::{Encoding, EncodingChoice};
@@ -122,7 +122,7 @@ impl<'s> Workers<'s> {
 
     /// How many threads the search is worth: as many as there are processors, or as many looks as may wait at once.
     pub(super) fn threads(&self) -> usize {
-        if self.waits { AT_ONCE } else { self.workspace.search_slots().count() }
+        if self.waits { looks_at_once() } else { self.workspace.search_slots().count() }
     }
 
     /// Searches until nothing is left, or until the given time. Returns whether nothing is left, and whether looks at files
