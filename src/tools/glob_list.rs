@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The parts between commas that are in no braces, brackets or groups. What opens and is not closed, or stands behind a
-/// backslash, is a character like others.
+/// The parts between commas that are in no braces, brackets or groups. What opens and is not closed, and what stands behind a
+/// backslash, a comma too, is a character like others.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let closed = closed(text);
     let mut within = closed.iter().peekable();
@@ -19,14 +19,17 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The outermost braces, brackets and groups that are closed, from the byte of the first sign to that of the last one.
+/// The outermost braces, brackets and groups that are closed, from the byte of the first sign to that of the last one, and commas
+/// behind a backslash, from the backslash.
 fn closed(text: &str) -> Vec<Range<usize>> {
     let (mut closed, mut open): (Vec<Range<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
     let (mut bytes, mut has_class, mut numbers) = (text.bytes().enumerate(), true, [0_usize; 2]);
     while let Some((at, byte)) = bytes.next() {
         let kind = usize::from(matches!(byte, b'(' | b')'));
         match byte {
-            b'\\' => _ = bytes.next(),
+            b'\\' => {
+                closed.extend(bytes.next().filter(|(_, byte)| *byte == b',').map(|(comma, _)| at..comma))
+            }
             b'[' if has_class => {
                 let mut rest = bytes.clone();
                 has_class = end_of_class(&mut rest).map(|end| closed.push(at..end)).is_some();
@@ -85,6 +88,13 @@ mod tests {
             assert_eq!(split(&format!("{{x,y}},{first},*.ts")), ["{x,y}", first, "*.ts"], "{first}");
         }
         assert_eq!(split("[slug,{a,b},*.ts"), ["[slug", "{a,b}", "*.ts"]);
+    }
+
+    #[test]
+    fn a_comma_behind_a_backslash_is_a_character() {
+        assert_eq!(split(r"a\,b.txt, *.rs"), [r"a\,b.txt", "*.rs"]);
+        assert_eq!(split(r"a\\,b"), [r"a\\", "b"]);
+        assert_eq!(split(r"{a\,b,c},(\,d,[\,e\,"), [r"{a\,b,c}", r"(\,d", r"[\,e\,"]);
     }
 
     #[test]

@@ -79,6 +79,23 @@ fn grep_and_glob_find_the_same_files_by_each_glob() {
 }
 
 #[test]
+fn a_comma_behind_a_backslash_is_a_character_in_every_tool() {
+    let folder = Folder::new();
+    ["a,b.txt", "a", "b.txt"].iter().for_each(|path| put(&folder, path, "needle\n"));
+    let server = serve(&folder, &[]);
+    let globbed: BTreeSet<String> = found(&server, json!({ "pattern": r"a\,b.txt" })).into_iter().collect();
+    assert_eq!(globbed, BTreeSet::from(["a,b.txt".to_owned()]));
+    assert_eq!(searched(&server, json!({ "glob": r"a\,b.txt" })), globbed);
+    assert_eq!(searched(&server, json!({ "exclude": r"a\,b.txt" })).len(), 2);
+    let agent = Stdio::start(&folder, &["--tools=agent"]);
+    let replaced = agent.ok(
+        "replace",
+        json!({ "pattern": "needle", "replacement": "pin", "glob": r"a\,b.txt", "dry_run": true }),
+    );
+    assert!(replaced.contains("a,b.txt") && replaced.contains("1 place in 1 file"), "{replaced}");
+}
+
+#[test]
 fn an_absolute_glob_in_a_served_folder_is_taken_by_grep_and_named_by_search_files() {
     let folder = tree();
     let top = named(folder.path());
