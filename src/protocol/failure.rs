@@ -147,17 +147,22 @@ pub(super) fn for_the_log<'a>(error: &'a Error, message: &'a str) -> std::borrow
     }
 }
 
-/// Reports an unreadable file as missing, so that the answer does not reveal which files exist. A fault keeps
-/// its message.
+/// Reports an unreadable file as missing, so that the answer does not reveal which files exist. A fault keeps its message, and so
+/// does a file that is listed and too large.
 pub(super) fn resource_refusal(asked: &Asked, uri: Option<&str>, error: &Error, words: ErrorText) -> Refusal {
     let id = asked.id.clone();
+    let uri_data = |uri: &str| Some(serde_json::json!({ "uri": uri }).to_string());
+    if let (Error::TooLarge { .. }, Some(uri)) = (error, uri) {
+        let hint = words.hint.unwrap_or_else(|| "The operator can raise the limit with --max-file.".into());
+        let message = format!("{}. {hint}", words.message);
+        return Refusal { id, code: code::INVALID_PARAMS, message, data: uri_data(uri) };
+    }
     let missing = match (kind(error).status, uri) {
         (500 | 409, _) | (_, None) => return Refusal::new(id, code::INTERNAL_ERROR, words.message),
         (_, Some(uri)) => uri,
     };
     let code = if asked.revision.is_stateless() { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
-    let data = serde_json::json!({ "uri": missing }).to_string();
-    Refusal { id, code, message: "Resource not found".into(), data: Some(data) }
+    Refusal { id, code, message: "Resource not found".into(), data: uri_data(missing) }
 }
 
 /// The body of a REST error.

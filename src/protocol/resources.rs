@@ -26,6 +26,9 @@ const PAGE: usize = 1_000;
 /// Characters to encode in a URI's path: all except letters, digits, `/` and `-._~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Tools that read parts of files, by path.
+const READERS: [&str; 3] = ["read_text_file", "view", "read"];
+
 /// Media types by file extension; all other files are plain text.
 const MEDIA_TYPES: [(&str, &str); 14] = [
     ("css", "text/css"),
@@ -96,8 +99,10 @@ fn pending(
     uri: Option<String>,
     call: Box<dyn Call>,
 ) -> Outcome {
-    let form = Form::Resource { asked: asked.clone(), uri };
-    Outcome::Step(Step::Call(PendingCall::new(call, service.context(form, operation, None))))
+    let mut context = service.context(Form::Resource { asked: asked.clone(), uri }, operation, None);
+    // Where tools take parts of files of any size, an error names them.
+    context.guide.paths = READERS.iter().any(|tool| context.guide.offered.has(tool));
+    Outcome::Step(Step::Call(PendingCall::new(call, context)))
 }
 
 /// What the cursor of a page of files begins with; the URI of a template stands for itself.
@@ -153,12 +158,23 @@ impl Call for ListResources {
             // Whether these files are text is unknown, so any list would be wrong.
             return Err(Error::TimedOut);
         }
-        let texts = page.files.iter().filter(|file| file.lines.is_some() || file.changing);
+        let is_text = |file: &&FileEntry| {
+            file.lines.is_some()
+                || file.changing
+                || begins_as_text(workspace, page.name(file), file.size, control)
+        };
+        let texts = page.files.iter().filter(is_text);
         resources.extend(texts.map(|file| describe(page.name(file), file, workspace.path(), self.dated)));
         let next = page.files.last().filter(|_| page.more).map(|last| cursor_behind(page.name(last)));
         let data = Members::default().with("resources", &resources).with_some("nextCursor", next.as_ref());
         Ok(Reply { data, ..Reply::default() })
     }
+}
+
+/// Whether a file that is too large to be read whole is likely text.
+fn begins_as_text(workspace: &Workspace, name: &str, size: u64, control: &Control) -> bool {
+    let is_large = size > workspace.options().max_bytes;
+    is_large && workspace.parse_path(name).is_ok_and(|path| workspace.begins_as_text(&path, control))
 }
 
 /// The error for a cursor that no page gave, or whose template is gone.

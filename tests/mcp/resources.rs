@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{file_uri, on_both};
+use crate::support::{Folder, file_uri, on_both, on_both_with};
 
 #[test]
 fn files_are_resources_that_can_be_listed_and_read() {
@@ -62,6 +62,38 @@ fn a_resource_that_is_missing_outside_or_no_text_is_not_found() {
             assert_eq!(server.rpc("resources/read", params)["error"]["code"], -32602);
         }
     });
+}
+
+#[test]
+fn a_resource_that_is_too_large_is_listed_and_its_refusal_names_what_reads_it() {
+    for (flags, way) in [
+        (&["--max-size=1"][..], "The operator can raise the limit with --max-file."),
+        (
+            &["--max-size=1", "--tools=filesystem"],
+            "by read_text_file with head, tail, or start_line and end_line",
+        ),
+        (&["--max-size=1", "--tools=agent"], "by read with lines or tail; grep;"),
+    ] {
+        let fill = |folder: &Folder| {
+            folder.write("large.txt", "a line\n".repeat(1 << 18));
+            folder.write("video", [&b"a\0b"[..], &vec![b'x'; 2 << 20]].concat());
+        };
+        on_both_with(flags, fill, |server, folder| {
+            server.begin("2025-11-25");
+            let list = server.rpc("resources/list", json!({}))["result"]["resources"].clone();
+            let uri = file_uri(&folder.path().join("large.txt"));
+            assert_eq!((list.as_array().map(Vec::len), &list[0]["uri"]), (Some(1), &json!(uri)), "{list}");
+            assert_eq!(list[0]["size"], 7 << 18);
+            let error = server.rpc("resources/read", json!({ "uri": uri }))["error"].clone();
+            let message = error["message"].as_str().expect("a message");
+            assert!(
+                message.starts_with("File size ") && message.contains("exceeds maximum limit 1"),
+                "{error}"
+            );
+            assert!(message.contains(way), "{flags:?}: {error}");
+            assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32602), &json!(uri)));
+        });
+    }
 }
 
 #[test]

@@ -100,7 +100,9 @@ fn under_a_limit_of_the_address_space_a_call_looks_at_few_files_at_once() {
         ("glob", json!({ "pattern": "*.rs", "sort": "size" })),
     ] {
         // Each thread takes a part of the space, and a process that has none left is ended.
-        let Some((_, at_once)) = slowly(&folder, &server, tool, arguments, "newfstatat,statx") else { return };
+        let Some((_, at_once)) = slowly(&folder, &server, tool, arguments, "newfstatat,statx") else {
+            return;
+        };
         assert!((2..=5).contains(&at_once), "{tool}: {at_once} at once");
     }
 }

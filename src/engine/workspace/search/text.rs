@@ -87,6 +87,14 @@ impl Workspace {
         is_small.then(|| EntryKind::of_mode(stat.st_mode))
     }
 
+    /// Whether the file at `path`, of any size, can be read and begins as a text does.
+    pub fn begins_as_text(&self, path: &FilePath, control: &Control) -> bool {
+        let file = || self.open_place(&self.find(path, control)?.place, path.sent(), control);
+        let Ok(Some(file)) = file() else { return false };
+        let beginning = 0..file.len_bytes().min(BINARY_WITHIN);
+        file.view(beginning).is_ok_and(|view| Beginning::of(view.bytes()) != Beginning::Binary)
+    }
+
     fn is_small_folder(&self, path: &FilePath, control: &Control) -> Result<bool> {
         let mut walk = self.walk(path, WalkOptions::default(), control)?;
         let (mut entries, mut bytes) = (0, 0);
