@@ -4,7 +4,9 @@
 
 /// Whether a new entry of this name would come from such a path. `is_first`: it is the first name of the path, `is_only`: and the last.
 pub fn is_foreign(name: &str, is_first: bool, is_only: bool) -> bool {
-    name.contains('\\') || is_first && (is_root(name) || !is_only && is_other_home(name))
+    let is_foreign_first =
+        || is_root(name) || behind_drive(name, is_only).is_some() || !is_only && is_other_home(name);
+    name.contains('\\') || is_first && is_foreign_first()
 }
 
 /// Whether the path is such a one.
@@ -15,10 +17,14 @@ pub fn is_foreign_path(path: &str) -> bool {
 
 /// The path with `/` between its names and nothing before the first, and whether a root stood there: that of this system or of another one.
 pub fn plain(path: &str) -> (String, bool) {
+    let path = without_device(path);
     let mut names = path.split(['/', '\\']).peekable();
     let is_only = !path.contains(['/', '\\']);
-    let has_root = names.next_if(|first| first.is_empty() || is_foreign(first, true, is_only)).is_some();
-    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    // What is relative on a drive is taken as relative here.
+    let relative = names.peek().and_then(|first| behind_drive(first, is_only));
+    let is_root = |first: &&str| first.is_empty() || is_foreign(first, true, is_only);
+    let has_root = names.next_if(is_root).is_some() && relative.is_none();
+    let names: Vec<&str> = relative.into_iter().chain(names).filter(|name| !name.is_empty()).collect();
     (names.join("/"), has_root)
 }
 
@@ -26,6 +32,23 @@ pub fn plain(path: &str) -> (String, bool) {
 fn is_root(name: &str) -> bool {
     let is_drive = matches!(name.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
     name == "~" || is_drive || is_scheme(name) || is_variable(name)
+}
+
+/// A path without the mark of Windows for paths that are taken as they are, or for devices.
+pub fn without_device(path: &str) -> &str {
+    [r"\\?\", r"\\.\"].iter().find_map(|mark| path.strip_prefix(mark)).unwrap_or(path)
+}
+
+/// What stands behind a drive without a slash, or behind `file:`, in the first name of a path: `C:x` is relative on Windows. `is_only`:
+/// it is the whole path. `a:b` alone is a name like others, and behind a file of one letter, a line number may stand.
+fn behind_drive(name: &str, is_only: bool) -> Option<&str> {
+    let (place, rest) = name.split_once(':')?;
+    let is_place = match place.as_bytes() {
+        [b'A'..=b'Z'] => true,
+        [b'a'..=b'z'] => !is_only || has_extension(rest),
+        _ => place.eq_ignore_ascii_case("file"),
+    };
+    (is_place && rest.contains(|c: char| !c.is_ascii_digit() && c != ':')).then_some(rest)
 }
 
 /// Whether a shell takes the first name of a path for the home of a user: `~root/x`.
@@ -202,13 +225,17 @@ fn lines_in(text: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether this is a variable of a shell, such as `$HOME` or `%HOME%`, which in lower case is a name, or `${home}` or `$(pwd)`.
-/// What stands in braces may go on behind a `/`.
+/// Whether this is a variable of a shell, such as `$HOME` or `%HOME%`, which in lower case is a name, `${home}`, `$(pwd)` or
+/// `$env:HOME`. What stands in braces may go on behind a `/`.
 fn is_variable(name: &str) -> bool {
     let is_in = |start, end| {
         name.strip_prefix(start).is_some_and(|rest: &str| rest.ends_with(end) || !rest.contains(end))
     };
-    if is_in("${", '}') || is_in("$(", ')') {
+    let is_of_environment = name
+        .strip_prefix('$')
+        .and_then(|rest| rest.get(..4))
+        .is_some_and(|rest| rest.eq_ignore_ascii_case("env:"));
+    if is_of_environment || is_in("${", '}') || is_in("$(", ')') {
         return true;
     }
     let in_signs = || name.strip_prefix('%')?.strip_suffix('%');
@@ -247,6 +274,18 @@ mod tests {
             ("FILE:///a/b", ("a/b", true)),
             ("vscode-remote://a/b", ("a/b", true)),
             ("jar:file:/a/b", ("a/b", true)),
+            ("c:/a", ("a", true)),
+            ("C:n.txt", ("n.txt", false)),
+            (r"c:src\n.txt", ("src/n.txt", false)),
+            ("C:src/n.txt", ("src/n.txt", false)),
+            ("c:src/n", ("src/n", false)),
+            ("c:n.txt", ("n.txt", false)),
+            ("file:n.txt", ("n.txt", false)),
+            (r"\\server\share\n.txt", ("server/share/n.txt", true)),
+            (r"\\?\C:\n.txt", ("n.txt", true)),
+            ("$env:TEMP/n.txt", ("n.txt", true)),
+            (r"$Env:UserProfile\n.txt", ("n.txt", true)),
+            (r"HKCU:\a", ("a", true)),
         ] {
             assert!(is_foreign_path(path), "{path}");
             assert_eq!(plain(path), (expected.0.to_owned(), expected.1), "{path}");
@@ -266,6 +305,12 @@ mod tests {
             "$",
             "/a",
             "A.B:/x",
+            "a/C:n.txt",
+            "ab:n.txt",
+            "a:12",
+            "A:12:3",
+            "a:b",
+            "files:n",
         ] {
             assert_eq!(is_foreign_path(path), path == "a:/b", "{path}");
         }

@@ -127,8 +127,72 @@ pub(crate) fn similar_names(
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// How alike two names are, from 0 to 1. Names of three characters and more that one slip of a finger makes equal are alike enough.
+/// How alike two names are, from 0 to 1. Extensions do not count where they are the same: most names in a folder have one. Where they
+/// differ, the rest is the same, or one slip of a finger makes the names equal. Numbers have the same values: `chapter12.md` is another
+/// one than `chapter11.md`.
 fn likeness(name: &str, other: &str) -> f64 {
-    let is_slip = name.chars().count() > 2 && strsim::damerau_levenshtein(name, other) <= 1;
-    strsim::jaro_winkler(name, other).max(if is_slip { SIMILAR_ENOUGH } else { 0.0 })
+    if numbers(name).ne(numbers(other)) {
+        return 0.0;
+    }
+    let ([stem, extension], [other_stem, other_extension]) = (divided(name), divided(other));
+    if stem == other_stem {
+        return strsim::jaro_winkler(name, other).max(SIMILAR_ENOUGH);
+    }
+    match extension == other_extension {
+        true if is_slip(stem, other_stem) => strsim::jaro_winkler(name, other).max(SIMILAR_ENOUGH),
+        true => strsim::jaro_winkler(stem, other_stem),
+        false if is_slip(name, other) => SIMILAR_ENOUGH,
+        false => 0.0,
+    }
+}
+
+/// Whether one slip of a finger makes two names of three characters and more equal.
+fn is_slip(name: &str, other: &str) -> bool {
+    name.chars().count() > 2 && strsim::damerau_levenshtein(name, other) <= 1
+}
+
+/// A name without its extension, and the extension.
+fn divided(name: &str) -> [&str; 2] {
+    let at = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
+    [&name[..at], &name[at..]]
+}
+
+/// The numbers in a name, without zeros before them.
+fn numbers(name: &str) -> impl Iterator<Item = &str> {
+    let parts = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+    parts.map(|number| number.trim_start_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_alike_by_what_tells_them_apart() {
+        let is_near = |name: &str, other: &str| likeness(name, other) >= SIMILAR_ENOUGH;
+        for (name, other) in [
+            ("main.py", "mian.py"),
+            ("config.yaml", "config.json"),
+            ("readme", "readme.md"),
+            ("data.tx", "data.txt"),
+            ("chapter1.md", "chapter01.md"),
+            ("user_servce.py", "user_service.py"),
+            ("lib.rs", "lbi.rs"),
+            (".gitignor", ".gitignore"),
+        ] {
+            assert!(is_near(name, other) && is_near(other, name), "{name} {other}");
+        }
+        for (name, other) in [
+            ("a.py", "b.py"),
+            ("io.rs", "os.rs"),
+            ("x1.py", "x2.py"),
+            ("chapter12.md", "chapter11.md"),
+            ("v1.10", "v1.11"),
+            ("abc.json", "xyz.json"),
+            ("index.css", "main.css"),
+            ("a.rs", "a1.rs"),
+        ] {
+            assert!(!is_near(name, other) && !is_near(other, name), "{name} {other}");
+        }
+    }
 }

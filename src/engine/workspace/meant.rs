@@ -115,7 +115,7 @@ impl Folders {
         self.check_twin(path, found)?;
         for name in new.clone() {
             let name = name.to_string_lossy();
-            if (name.contains(['*', '?']) || foreign::is_extended_glob(&name))
+            if (foreign::without_device(&name).contains(['*', '?']) || foreign::is_extended_glob(&name))
                 && !switches::is_off("glob-new")
             {
                 return refused(NameProblem::Policy(NameRule::NoGlob));

@@ -157,21 +157,52 @@ pub(super) fn meant_by(
 
 /// The one of `known` whose name is like `name`. Each has further names in [`same_as`].
 fn meant(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let name = plain(name);
-    let distance = |other: &str| {
-        let other = plain(other);
-        let short = name.len().min(other.len());
-        if 3 <= short && (name.contains(&other) || other.contains(&name)) {
-            return Some(1);
-        }
-        let edits = strsim::damerau_levenshtein(&name, &other);
-        (edits * 3 <= name.len().max(other.len())).then_some(edits)
-    };
+    let distance = |other: &str| distance(name, other);
     let nearest = |known: &'static str| {
         let all = same_as(known).iter().copied().chain([known]);
         all.filter_map(distance).min().map(|distance| (distance, known))
     };
     known.filter_map(nearest).min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// How far the argument `sent` is from the name of one, if it is likely meant. Its last words tell what it is (`file_type` is a type, no
+/// file); it may be the beginning of a word; or a few letters are left out, put in, or wrong, but not its first one.
+fn distance(sent: &str, known: &str) -> Option<usize> {
+    let (sent_words, known_words) = (words(sent), words(known));
+    let (name, other) = (plain(sent), plain(known));
+    let is_last = other.len() >= 3 && sent_words.ends_with(&known_words);
+    let is_start = |word: &String| word.starts_with(&name);
+    if is_last || name.len() >= 3 && (is_start(&other) || known_words.iter().any(is_start)) {
+        return Some(usize::from(name != other));
+    }
+    let edits = strsim::damerau_levenshtein(&name, &other);
+    let (short, long) = if name.len() < other.len() { (&name, &other) } else { (&other, &name) };
+    let mut rest = long.chars();
+    let is_left_out = short.chars().all(|letter| rest.any(|other| other == letter));
+    let starts_so = {
+        let (mut one, mut two) = (name.chars(), other.chars());
+        let starts = [one.next(), one.next(), two.next(), two.next()];
+        starts[0] == starts[2] || (starts[0], starts[1]) == (starts[3], starts[2])
+    };
+    let is_near = if is_left_out { edits * 3 < long.len() } else { starts_so && edits * 4 <= long.len() };
+    is_near.then_some(edits)
+}
+
+/// The words of a name in any style, in one case, cut: no argument's name is long.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars().take(40) {
+        if matches!(letter, '_' | '-') || was_small && letter.is_uppercase() {
+            words.push(String::new());
+        }
+        was_small = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| !matches!(letter, '_' | '-')) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The name in one case, without `_` and `-`, cut: no argument's name is long.
@@ -194,12 +225,20 @@ mod tests {
             ("end-line", Some("end_line")),
             ("new_content", Some("content")),
             ("createIfMissing", Some("create_if_missing")),
+            ("conten", Some("content")),
+            ("contnt", Some("content")),
+            ("anme", Some("name")),
+            ("filter", None),
+            ("comment", None),
+            ("game", None),
+            ("content_type", None),
+            ("rename_all", None),
             ("zzz", None),
             ("x", None),
             ("", None),
         ] {
             assert_eq!(meant(sent, known.into_iter()), expected, "{sent}");
         }
-        assert_eq!(meant(&"name".repeat(10_000), known.into_iter()), Some("name"));
+        assert_eq!(meant(&"name_".repeat(10_000), known.into_iter()), Some("name"));
     }
 }
