@@ -3,6 +3,7 @@
 //! [`occurrences`] finds the lines of hunks, [`headers`] the lines behind `@@`, [`conflicts`] checks that hunks do not overlap, and
 //! [`edits`] makes line edits of them, so that breaks are those of any edit by lines.
 
+mod best;
 mod choose;
 mod conflicts;
 mod edits;
@@ -164,18 +165,27 @@ fn explain(
         let old_text = start_of(sides.old.iter().copied());
         let new_text = start_of(sides.hunk.new_side());
         let edit = TextEdit { old_text, new_text, occurrences: 1 };
-        let Some(found) = diagnose(index, old, edit, stop)? else { continue };
-        *difference = found.similar.first().and_then(|similar| {
-            let first = similar.passage.line;
-            let line = |line: usize| old.get(index.line(line, old)?.text);
-            let differs = |(nth, text): &(usize, &&str)| line(first + nth) != Some(text.as_bytes());
-            let (nth, text) = sides.old.iter().enumerate().find(differs)?;
-            let found = line(first + nth).map(|text| cut(&String::from_utf8_lossy(text)));
-            Some(FirstDifference { old_line: nth, expected: cut(text), line: first + nth, found })
-        });
+        let Some(mut found) = diagnose(index, old, edit, stop)? else { continue };
+        let near: Vec<usize> = found.similar.iter().map(|similar| similar.passage.line).collect();
+        let first = best::line(sides, &near, index, old);
+        *difference = first.and_then(|first| first_difference(sides, first, index, old));
+        if let (Some(first), Some(similar)) = (first, found.similar.first_mut())
+            && first != similar.passage.line
+        {
+            similar.passage = best::passage(sides, first, index, old);
+        }
         *diagnosis = Some(Box::new(found));
     }
     Ok(())
+}
+
+/// The first line of the hunk that is not that of the text, if the hunk begins at the line `first` of it.
+fn first_difference(sides: &Sides, first: usize, index: &LineIndex, old: &[u8]) -> Option<FirstDifference> {
+    let line = |line: usize| old.get(index.line(line, old)?.text);
+    let differs = |(nth, text): &(usize, &&str)| line(first + nth) != Some(text.as_bytes());
+    let (nth, text) = sides.old.iter().enumerate().find(differs)?;
+    let found = line(first + nth).map(|text| cut(&String::from_utf8_lossy(text)));
+    Some(FirstDifference { old_line: nth, expected: cut(text), line: first + nth, found })
 }
 
 /// The first lines, joined, and no more than are compared with passages.

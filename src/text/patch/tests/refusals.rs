@@ -36,6 +36,29 @@ fn the_first_line_that_differs_is_told_in_a_file_with_other_breaks() {
 }
 
 #[test]
+fn a_hunk_that_fits_nowhere_is_compared_line_by_line_where_it_fits_best() {
+    let old = "import os\nclass A:\n    x = 1\n    y += 1\nimport os\nif a:\n    19\n    return x\nx = 1\n";
+    for (hunk, line) in [
+        ("@@ -3,2 +3,2 @@\n-k   x = 1\n+new\n     y += 1\n", 2),
+        ("@@ -8,2 +8,2 @@\n- z  return x\n+new\n x = 1\n", 7),
+        ("@@\n- z  return x\n+new\n x = 1\n", 7),
+        ("@@ -3,2 +3,2 @@\n-something else\n+new\n     y += 1\n", 2),
+        // In two places as well: the nearest to the line that it names, else the first.
+        ("@@ -5,2 +5,2 @@\n import os\n-nothing like it\n+new\n", 5),
+        ("@@\n import os\n-nothing like it\n+new\n", 1),
+    ] {
+        let reasons = reasons(old, &diff(hunk));
+        let [HunkReason::NotFound { difference: Some(first), diagnosis: Some(found) }] = &reasons[..] else {
+            panic!("{hunk}: {reasons:?}");
+        };
+        assert_eq!(first.line, line, "{hunk}: {first:?}");
+        if let Some(similar) = found.similar.first() {
+            assert_eq!(similar.passage.line + first.old_line, line, "{hunk}: {similar:?}");
+        }
+    }
+}
+
+#[test]
 fn a_patch_that_was_applied_already_is_said_to_be() {
     let patch = diff("@@ -1,3 +1,3 @@\n alpha\n-beta\n+a wholly new line\n gamma\n");
     let reasons = reasons("alpha\na wholly new line\ngamma\n", &patch);
