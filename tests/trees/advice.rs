@@ -254,3 +254,30 @@ fn descriptions_name_only_tools_that_are_offered() {
         }
     }
 }
+
+#[test]
+fn no_count_is_advised_that_one_call_does_not_replace() {
+    let folder = Folder::new();
+    put(&folder, "many.txt", "z".repeat(1_000_001));
+    put(&folder, "fewer.txt", "z".repeat(1_000_000));
+    let agent = Stdio::start(&folder, &["--tools=agent"]);
+    let files = Stdio::start(&folder, &["--tools=filesystem"]);
+    let edit = |path: &str| json!({ "path": path, "edits": [{ "oldText": "z", "newText": "y" }] });
+    for (server, tool, path, advised) in [
+        (&agent, "edit", "many.txt", None),
+        (&agent, "edit", "fewer.txt", Some("count 1000000")),
+        (&files, "edit_file", "many.txt", None),
+        (&files, "edit_file", "fewer.txt", Some("Update expectedCount to 1000000")),
+    ] {
+        let arguments =
+            if tool == "edit" { json!({ "path": path, "old": "z", "new": "y" }) } else { edit(path) };
+        let refused = refused(server, tool, arguments);
+        match advised {
+            Some(advised) => assert!(refused.contains(advised), "{tool} {path}: {refused}"),
+            None => {
+                assert!(!refused.contains("ount to") && !refused.contains(" all, or"), "{tool}: {refused}");
+                assert!(refused.contains("more"), "{tool}: {refused}");
+            }
+        }
+    }
+}

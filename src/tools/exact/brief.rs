@@ -9,6 +9,7 @@ use super::failure_text::edited;
 use super::format::{self, EditNames, Reading};
 use super::no_match::{breaks_around, tell_placeholder};
 use crate::tools::balance::several;
+use text::encoded_edit::MAX_PLACES;
 use text::text_edit::{Diagnosis, Found, Similar, Snippet, Unmatched};
 
 /// The most passages that are shown.
@@ -40,8 +41,12 @@ pub(super) fn explain(path: &str, unmatched: &Unmatched, reading: Reading) -> St
 
 fn wrong_count(text: &mut String, actual: u64, passages: &[Snippet], reading: Reading) {
     let EditNames { old_text: old, count: (count, all), .. } = *reading.names;
-    let advice = format!(" Give {old} with more of the text around, {all}, or {count} {actual}:\n");
-    text.push_str(if actual == 0 { "\n" } else { &advice });
+    let _ = match actual {
+        0 => writeln!(text),
+        // More than one call replaces.
+        actual if actual > MAX_PLACES => writeln!(text, " Give {old} with more of the text around:"),
+        _ => writeln!(text, " Give {old} with more of the text around, {all}, or {count} {actual}:"),
+    };
     // Places in the same lines are told once.
     let mut told: Vec<&Snippet> = passages.iter().collect();
     told.dedup_by(|one, before| (one.line, &one.text) == (before.line, &before.text));

@@ -12,6 +12,7 @@ use super::format::{EditNames, Reading};
 use super::{Members, NO_EDITS, OutputKinds, Reply};
 use crate::tools::{ErrorText, Guide, LineBase};
 use folder::{Error, Result};
+use text::encoded_edit::MAX_PLACES;
 use text::encoding::EncodingChoice;
 use text::text_edit::{Found, Snippet, Unmatched};
 
@@ -160,12 +161,14 @@ fn wrong_count(
     }
     let them = if *expected == 1 { "the 1".to_owned() } else { format!("just the {expected}") };
     let EditNames { old_text: old, count: (count, all), .. } = reading.names;
-    let fixes = vec![
-        fix(
-            "ADJUST_COUNT",
-            &format!("Update {count} to {actual}, or set {all}, if you want to replace all instances"),
-            Some(format!("\"{count}\": {actual}")),
-        ),
+    let adjusted = fix(
+        "ADJUST_COUNT",
+        &format!("Update {count} to {actual}, or set {all}, if you want to replace all instances"),
+        Some(format!("\"{count}\": {actual}")),
+    );
+    // One call replaces no more.
+    let adjusted = Some(adjusted).filter(|_| actual <= MAX_PLACES);
+    let others = [
         fix(
             "USE_EXACT_TEXT",
             &format!(
@@ -175,6 +178,7 @@ fn wrong_count(
         ),
         fix("USE_EXACT_TEXT", &format!("Split into multiple edits with unique {old} for each target"), None),
     ];
+    let fixes = adjusted.into_iter().chain(others).collect::<Vec<_>>();
     let _ = write!(text, "\n{}", suggestions(&fixes).replacen("Suggestions:", "Options to fix:", 1));
     let error = ValidationError {
         kind: "WRONG_COUNT",
