@@ -36,6 +36,49 @@ fn a_flag_that_is_not_known_is_refused() {
 }
 
 #[test]
+fn a_refused_flag_of_ripgrep_is_told_with_what_to_use_instead() {
+    let folder = project();
+    for (flag, instead) in [
+        ("-v", "only lines and files that match"),
+        ("--files-without-match", "only lines and files that match"),
+        ("--replace=x", "file-editor replace PATTERN REPLACEMENT"),
+        ("-rx", "file-editor replace PATTERN REPLACEMENT"),
+        ("--column", "--json"),
+        ("--vimgrep", "--json"),
+        ("-Trust", "-g '!*.md'"),
+        ("--no-ignore-vcs", "--no-ignore"),
+        ("--files", "file-editor files"),
+        ("-j4", "leave it out"),
+        ("--mmap", "leave it out"),
+        ("--trim", "printed whole"),
+    ] {
+        let ran = run(&folder, &["grep", flag, "total"]);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(instead), "{flag}: {ran:?}");
+        assert!(!ran.err.contains("tip:") && !ran.err.contains("a similar argument"), "{flag}: {ran:?}");
+    }
+    // Of another command, such a flag is an unknown one.
+    assert!(!run(&folder, &["files", "--mmap"]).err.contains("ripgrep"));
+}
+
+#[test]
+fn ignore_files_count_as_they_do_for_ripgrep_and_over_gitignore() {
+    let folder = project();
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    for name in ["a.txt", "b.txt", "c.txt", "sub/a.txt", "sub/e.txt"] {
+        folder.write(name, "needle\n");
+    }
+    let found = || ok(&folder, &["grep", "-l", "needle"]);
+    folder.write(".gitignore", "b.txt\n");
+    assert_eq!(found(), "a.txt\nc.txt\nsub/a.txt\nsub/e.txt\n");
+    folder.write(".ignore", "a.txt\n!b.txt\n");
+    folder.write(".rgignore", "c.txt\n");
+    assert_eq!(found(), "b.txt\nc.txt\nsub/e.txt\n");
+    folder.write("sub/.ignore", "!a.txt\ne.txt\n");
+    assert_eq!(found(), "b.txt\nc.txt\nsub/a.txt\n");
+    assert_eq!(ok(&folder, &["grep", "-l", "--no-ignore", "needle"]).lines().count(), 5);
+}
+
+#[test]
 fn with_json_each_event_is_an_object_as_ripgrep_writes_it() {
     let folder = project();
     let out = ok(&folder, &["grep", "--json", "total", "src/lib.rs"]);

@@ -13,6 +13,7 @@ mod grep_flags;
 #[cfg(unix)]
 mod listener;
 mod log;
+mod other_flags;
 mod output;
 #[cfg(unix)]
 mod socket;
@@ -79,7 +80,12 @@ fn failed(line: &str) -> u8 {
 
 fn parse(words: Vec<OsString>) -> Result<Shell, Stop> {
     let mut command = Shell::command();
-    let matches = command.try_get_matches_from_mut(words).map_err(super::stop)?;
+    let is_grep = words.get(1).is_some_and(|word| word == "grep");
+    let refused = |error: clap::Error| match other_flags::refusal(&error).filter(|_| is_grep) {
+        Some(line) => Stop::Wrong(line),
+        None => super::stop(error),
+    };
+    let matches = command.try_get_matches_from_mut(words).map_err(refused)?;
     Shell::from_arg_matches(&matches).map_err(super::stop)
 }
 
