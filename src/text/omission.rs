@@ -59,17 +59,50 @@ pub fn omission<'t>(
     }
 }
 
+/// What is wrong with a text whose lines begin with line numbers.
+const NUMBERED: &str = "its lines begin with line numbers, which are no part of the file; leave them out. To number lines, write them to a new file";
+
 /// What is wrong with a new text whose lines begin with line numbers as reads show them, if the text that it replaces has none.
 pub fn numbered_problem(new_text: &str, replaced: &str) -> Option<&'static str> {
-    let number = |line: &str| line.trim_start().split_once(['\t', '→'])?.0.parse::<u64>().ok();
-    let mut numbers = new_text.lines().map(number);
+    let is_numbered = first_number(new_text).is_some();
+    let has_none = !replaced.trim().is_empty() && !replaced.lines().any(|line| number(line).is_some());
+    (is_numbered && has_none).then_some(NUMBERED)
+}
+
+/// The same for a text that is to be the whole file, and `old`, the bytes of the file: at least half of its lines are those that have
+/// their numbers in the file, counted from 0 or 1. Any other text may be a table.
+pub fn numbered_file(new_text: &str, old: &[u8]) -> Option<&'static str> {
+    let first = first_number(new_text)?;
+    let old = String::from_utf8_lossy(old);
+    let lines: Vec<&str> = lines_of(old.trim_start_matches('\u{FEFF}')).collect();
+    let texts = || lines_of(new_text).filter_map(|line| Some(number(line)?.1));
+    let is_of_file = |base: u64| {
+        let at = |nth: usize| usize::try_from(first.checked_sub(base)?).ok()?.checked_add(nth);
+        let is_same = |(nth, text): &(usize, &str)| {
+            at(*nth).and_then(|at| lines.get(at)).is_some_and(|line| line.trim_end() == text.trim_end())
+        };
+        2 * texts().enumerate().filter(is_same).count() >= texts().count()
+    };
+    (is_of_file(1) || is_of_file(0)).then_some(NUMBERED)
+}
+
+/// The number of the first line of a text whose lines begin with the numbers of lines as reads show them.
+fn first_number(text: &str) -> Option<u64> {
+    let mut numbers = lines_of(text).map(|line| Some(number(line)?.0));
     let (first, second) = (numbers.next()??, numbers.next()??);
     let mut expected = first.checked_add(2)?..;
-    let is_numbered = first + 1 == second && numbers.all(|number| number == expected.next());
-    let has_none = !replaced.trim().is_empty() && !replaced.lines().any(|line| number(line).is_some());
-    (is_numbered && has_none).then_some(
-        "its lines begin with line numbers, which are no part of the file; leave them out. To number lines, write the whole file",
-    )
+    (first + 1 == second && numbers.all(|number| number == expected.next())).then_some(first)
+}
+
+/// The lines of a text with one kind of break, which a carriage return may still end.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split_terminator(if text.contains('\n') { '\n' } else { '\r' })
+}
+
+/// The number that a line begins with, and what follows.
+fn number(line: &str) -> Option<(u64, &str)> {
+    let (number, text) = line.trim_start().split_once(['\t', '→'])?;
+    Some((number.parse().ok()?, text))
 }
 
 /// Whether a line of a new text may be one that [`omission`] finds.

@@ -64,6 +64,42 @@ fn line_numbers_of_a_read_are_not_put_into_a_file() {
 }
 
 #[test]
+fn line_numbers_of_a_read_are_not_written_over_the_file_that_was_read() {
+    let folder = Folder::new();
+    let tools = "--tools=agent,text.edit_file,text.write_file";
+    let agent = Stdio::start(&folder, &[tools]).ready();
+    let files = Stdio::start(&folder, &["--tools=filesystem"]).ready();
+    let numbered = "     1\tone\n     2→2\n3\tthree\n";
+    let from_0 = "0\tone\n1\ttwo\n";
+    for old in ["one\ntwo\nthree\n", "\u{FEFF}one\r\ntwo\r\nthree\r\n", "one\rtwo\rthree\r"] {
+        put(&folder, "a", old);
+        for content in [numbered, from_0] {
+            for (server, tool, arguments) in [
+                (&agent, "edit", json!({ "path": "a", "content": content })),
+                (&agent, "write_file", json!({ "filename": "a", "content": content })),
+                (&agent, "edit_file", json!({ "filename": "a", "content": content })),
+                (&agent, "edit_file", json!({ "filename": "a", "old_text": "*", "new_text": content })),
+                (&files, "write_file", json!({ "path": "a", "content": content })),
+            ] {
+                let answer = server.tool(tool, arguments);
+                let text = answer.text;
+                assert!(
+                    answer.is_error && text.contains("its lines begin with line numbers"),
+                    "{tool}: {text}"
+                );
+            }
+            assert_eq!(folder.text("a"), old);
+        }
+    }
+    // A table, other lines, and a new file.
+    put(&folder, "t", "1\tone\n2\ttwo\n");
+    put(&folder, "b", "x\ny\n");
+    for path in ["t", "b", "new"] {
+        files.ok("write_file", json!({ "path": path, "content": "1\tone\n2\t2\n3\tthree\n" }));
+    }
+}
+
+#[test]
 fn brackets_that_are_no_group_are_not_replaced_as_one() {
     let folder = Folder::new();
     put(&folder, "a", "def f():\n    g(1)\n");

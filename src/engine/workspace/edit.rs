@@ -11,7 +11,7 @@ use text::encoded_edit::{InParts, Rewrite, Rewritten, rewrite};
 use text::encoding::EncodingChoice;
 use text::line_edit::{self, LineEdits};
 use text::lines::{BLOCK_SHIFT, IndexBuilder, LineIndex};
-use text::omission::{omission, omission_problem};
+use text::omission::{numbered_file, omission, omission_problem};
 use text::splice::{EditPlan, Splice};
 
 /// Edits by lines. Their tool writes no text in another encoding than UTF-8.
@@ -77,8 +77,9 @@ impl Workspace {
                 Some(encoding) => omission(&content, None, old, encoding, control)?,
                 None => None,
             };
-            if let Some(line) = lacking {
-                let problem = omission_problem(line);
+            let wrong =
+                lacking.map(omission_problem).or_else(|| numbered_file(&content, old).map(str::to_owned));
+            if let Some(problem) = wrong {
                 return Err(Error::InvalidArguments { at: "content".into(), problem });
             }
             let encoding = report.encoding.encoding;

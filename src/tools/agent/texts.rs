@@ -14,7 +14,7 @@ use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
 use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
 use text::lines::LineIndex;
-use text::omission::{numbered_problem, omission, omission_problem};
+use text::omission::{numbered_file, numbered_problem, omission, omission_problem};
 use text::patch::{self, Unplaced};
 use text::splice::{EditPlan, Splice};
 use text::text_edit::TextLimits;
@@ -138,8 +138,9 @@ impl<'j> TextJob<'j> {
             Some(encoding) => omission(&content, None, old, encoding, self.control)?,
             None => None,
         };
-        if let Some(line) = lacking {
-            return Err(Error::InvalidArguments { at: "content".into(), problem: omission_problem(line) });
+        let wrong = lacking.map(omission_problem).or_else(|| numbered_file(&content, old).map(str::to_owned));
+        if let Some(problem) = wrong {
+            return Err(Error::InvalidArguments { at: "content".into(), problem });
         }
         if self.encoding.is_none() {
             not_kept(&report.before)?;

@@ -14,7 +14,7 @@ use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
 use text::encoded_edit::{ChangeScope, EVERYTHING, IfMissing, InParts, TextChange, plan as plan_text_change};
 use text::encoding::{Encoding, EncodingChoice};
-use text::omission::{has_omission, numbered_problem, omission, omission_problem};
+use text::omission::{has_omission, numbered_file, numbered_problem, omission, omission_problem};
 use text::text_edit::TextLimits;
 
 /// Bytes of an answer besides the diff and the path.
@@ -310,6 +310,13 @@ impl EditFile {
             {
                 let problem = omission_problem(line);
                 return Err(Error::InvalidArguments { at: (*argument).into(), problem });
+            }
+            if let TextChange::Whole(text) | TextChange::Everything(text) = &self.change
+                && let Some(problem) = numbered_file(text, old)
+            {
+                let is_content = matches!(self.change, TextChange::Whole(_));
+                let at = if is_content { "content" } else { "new_text" };
+                return Err(Error::InvalidArguments { at: at.into(), problem: problem.into() });
             }
             let is_same = planned.plan.changes_nothing();
             let encoding = (planned.text, planned.rewritten);
