@@ -21,7 +21,7 @@ const SAMPLE: usize = 64 << 10;
 const EVIDENCE: usize = 16;
 
 /// Bytes of a text of UTF-16 that may be in either order.
-const FEW_UNITS: usize = 16;
+const FEW_BYTES: usize = 16;
 
 /// Different words of a sample that are not ASCII, without which no encoding of single bytes is sure.
 const WORDS: usize = 4;
@@ -354,7 +354,7 @@ fn by_nuls(text: &[u8]) -> Option<Encoding> {
 
 /// Whether few units of a letter of ASCII are Chinese characters in the other order of bytes.
 fn may_be_swapped(text: &[u8]) -> bool {
-    text.len() < FEW_UNITS && text.iter().all(|byte| matches!(byte, 0 | 0x4E..))
+    text.len() < FEW_BYTES && text.iter().all(|byte| matches!(byte, 0 | 0x4E..))
 }
 
 /// Whether bytes are text without controls.
