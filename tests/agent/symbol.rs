@@ -164,3 +164,23 @@ fn a_definition_that_shares_a_line_with_another_is_not_replaced_by_its_name() {
     let problem = server.tool("edit", edit("b.rs", "get")).text;
     assert!(problem.contains("defines 'get' 2 times"), "{problem}");
 }
+
+#[test]
+fn a_syntax_error_that_a_later_edit_of_the_call_mends_is_not_said() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    let text = "fn a() {}\nfn b() {}\n";
+    for (later, is_broken) in [
+        (json!({ "old": "fn a( {", "new": "fn a() {" }), false),
+        (json!({ "lines": "1-1", "new": "fn a() {}" }), false),
+        (json!({ "content": "fn a() {}\n" }), false),
+        (json!({ "old": "fn b() {}", "new": "fn b() { 1 }" }), true),
+        (json!({ "symbol": "b", "new": "fn b() { 1 }" }), true),
+    ] {
+        folder.write("a.rs", text);
+        let broken = json!({ "path": "a.rs", "symbol": "a", "new": "fn a( {}" });
+        let answer = edit(&server, json!([broken, later]));
+        let told = answer.matches("[a.rs now has a syntax error in line 1]").count();
+        assert_eq!(told, usize::from(is_broken), "{later}: {answer}");
+    }
+}

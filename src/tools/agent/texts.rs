@@ -40,36 +40,77 @@ pub(super) struct TextJob<'j> {
 /// Files with new syntax errors that an answer names.
 const MOST_TOLD: usize = 5;
 
-/// The files that edits of definitions have left with syntax errors that they had not before, each with the line of one.
+/// The files that edits of definitions have left with syntax errors that they had not before.
 #[derive(Debug, Default)]
-pub(super) struct Broken(RefCell<Vec<(usize, String, u32)>>);
+pub(super) struct Broken(RefCell<Vec<BrokenFile>>);
+
+#[derive(Debug)]
+struct BrokenFile {
+    /// The edit of a definition.
+    edit: usize,
+    name: String,
+    /// How many errors the file had before it.
+    before: u32,
+    /// The line of an error; `None` after an edit that has mended it.
+    line: Option<u32>,
+}
 
 impl Broken {
     /// Says it of a file after an edit, or takes it back: a plan may be made again.
-    fn put(&self, edit: usize, name: &str, line: Option<u32>) {
+    fn put(&self, edit: usize, name: &str, before: u32, line: Option<u32>) {
         let mut files = self.0.borrow_mut();
-        files.retain(|(known, ..)| *known != edit);
-        files.extend(line.map(|line| (edit, name.to_owned(), line)));
+        files.retain(|known| known.edit != edit);
+        let is_known = files.iter().any(|known| known.name == name && known.edit < edit);
+        let file = |line| BrokenFile { edit, name: name.to_owned(), before, line: Some(line) };
+        files.extend(line.map(file).filter(|_| !is_known));
+    }
+
+    /// How many errors the file had before an edit in front of this one broke it.
+    fn before(&self, edit: usize, name: &str) -> Option<u32> {
+        let files = self.0.borrow();
+        files.iter().find(|known| known.name == name && known.edit < edit).map(|known| known.before)
+    }
+
+    /// Says of such a file what holds after a further edit.
+    fn put_again(&self, name: &str, line: Option<u32>) {
+        self.0.borrow_mut().iter_mut().filter(|known| known.name == name).for_each(|known| known.line = line);
     }
 
     /// A line for each of the first of these files. `would`: nothing was written.
     pub(super) fn told(&self, would: bool) -> String {
         let files = self.0.borrow();
+        let broken: Vec<(&str, u32)> =
+            files.iter().filter_map(|known| Some((known.name.as_str(), known.line?))).collect();
         let has = if would { "would then have" } else { "now has" };
-        let line = |(_, name, line): &(usize, String, u32)| {
-            format!("\n[{name} {has} a syntax error in line {line}]")
-        };
-        let mut told: String = files.iter().take(MOST_TOLD).map(line).collect();
-        if files.len() > MOST_TOLD {
-            told.push_str(&format!("\n[The same in {} more]", files.len() - MOST_TOLD));
+        let line = |(name, line): &(&str, u32)| format!("\n[{name} {has} a syntax error in line {line}]");
+        let mut told: String = broken.iter().take(MOST_TOLD).map(line).collect();
+        if broken.len() > MOST_TOLD {
+            told.push_str(&format!("\n[The same in {} more]", broken.len() - MOST_TOLD));
         }
         told
     }
 }
 
+/// The bytes of a file after a plan.
+fn written(plan: &EditPlan, old: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    // A write to memory cannot fail.
+    let _ = plan.write_to(old, &mut text);
+    text
+}
+
 impl<'j> TextJob<'j> {
-    /// The plan for a file with these bytes.
+    /// The plan for a file with these bytes. Where an edit before it broke the file, it is looked at again.
     pub(super) fn plan(&self, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
+        let plan = self.own_plan(old)?;
+        if let (Some(plan), Some(before)) = (&plan, self.broken.before(self.failed.edit, self.name)) {
+            let line = symbol::new_error(self.name, &written(plan, old), before, self.control);
+            self.broken.put_again(self.name, line);
+        }
+        Ok(plan)
+    }
+
+    fn own_plan(&self, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
         if let Kind::Content { text, only_empty, .. } = self.kind {
             if *only_empty && !old.is_empty() {
                 return Err(Error::exists(self.name));
@@ -113,15 +154,9 @@ impl<'j> TextJob<'j> {
         let found = symbol::in_text(self.name, old, symbol, self.control)?;
         let kind = Kind::Lines(line_edit_of(found.span, new.to_owned(), None));
         let job = TextJob { kind: &kind, ..*self };
-        let Some(plan) = job.plan(old)? else { return Ok(None) };
-        let mut text = Vec::new();
-        // A write to memory cannot fail.
-        let _ = plan.write_to(old, &mut text);
-        self.broken.put(
-            self.failed.edit,
-            self.name,
-            symbol::new_error(self.name, &text, found.errors, self.control),
-        );
+        let Some(plan) = job.own_plan(old)? else { return Ok(None) };
+        let line = symbol::new_error(self.name, &written(&plan, old), found.errors, self.control);
+        self.broken.put(self.failed.edit, self.name, found.errors, line);
         // A plan of its own: the lines were those of this text alone.
         Ok(Some(plan.then(&EditPlan::default(), old)))
     }
@@ -156,10 +191,7 @@ impl<'j> TextJob<'j> {
     fn first(&self, edits: &LineEdits) -> Result<Option<EditPlan<'j>>> {
         let Ok(index) = LineIndex::build(b"") else { return Ok(None) };
         let Some(planned) = line_edit::plan(&index, b"", edits)? else { return Ok(None) };
-        let mut text = Vec::new();
-        // A write to memory cannot fail.
-        let _ = planned.plan.write_to(b"", &mut text);
-        self.whole(&String::from_utf8_lossy(&text), b"")
+        self.whole(&String::from_utf8_lossy(&written(&planned.plan, b"")), b"")
     }
 
     /// The plan for a text in UTF-8. `is_stored`: its bytes are those of the file.
