@@ -154,3 +154,43 @@ fn a_path_through_a_link_names_what_is_behind_it() {
     assert!(server.ok("undo", json!({ "path": "l/x" })).starts_with("Undone: c1. "));
     assert_eq!(folder.text("d/x"), "1\n");
 }
+
+#[test]
+fn a_folder_of_two_changes_goes_with_the_last_of_what_is_in_it() {
+    let folder = Folder::new();
+    put(&folder, "x", "1\n");
+    let server = serve(&folder, &[]);
+    let first = id(&server.ok("edit", json!({ "path": "d/e/a", "content": "1\n" })));
+    let second = id(&server.ok("edit", json!({ "path": "d/e/b", "content": "1\n" })));
+    let one = id(&server.ok("undo", json!({ "change": first })));
+    assert!(folder.path().join("d/e/b").exists());
+    let both = server.ok("undo", json!({ "change": second }));
+    assert!(!folder.path().join("d").exists(), "{both}");
+    // Also where it was moved meanwhile, and both can be done again.
+    server.ok("undo", json!({ "change": id(&both) }));
+    server.ok("undo", json!({ "change": one }));
+    assert!(["a", "b"].iter().all(|name| folder.path().join("d/e").join(name).exists()));
+    server.ok("edit", json!({ "path": "d", "move_to": "m" }));
+    server.ok("undo", json!({ "change": first }));
+    let both = server.ok("undo", json!({ "change": second }));
+    assert!(!folder.path().join("m").exists(), "{both}");
+    // One in which something else is stays.
+    server.ok("undo", json!({ "change": id(&both) }));
+    put(&folder, "m/mine", "1\n");
+    server.ok("undo", json!({ "change": second }));
+    assert!(folder.path().join("m/mine").exists() && !folder.path().join("m/e").exists());
+}
+
+#[test]
+fn a_path_that_nobody_knows_is_not_found_and_no_other_call_is_named_for_it() {
+    let folder = Folder::new();
+    put(&folder, "a", "1\n");
+    let server = serve(&folder, &[]);
+    server.ok("edit", json!({ "path": "a", "append": "2\n" }));
+    let none = server.tool("undo", json!({ "path": "b" }));
+    assert!(
+        none.is_error && none.text.contains("'b' not found") && !none.text.contains("changes"),
+        "{}",
+        none.text
+    );
+}

@@ -22,6 +22,7 @@ use text::order;
 mod conflict;
 mod history;
 mod inverse;
+mod left_folders;
 mod told;
 mod unrecorded;
 
@@ -74,11 +75,13 @@ impl Workspace {
         let history = History::since(self, log, (number, change), &numbers, control)?;
         let within = within.map(|path| self.within(path));
         let targets = self.targets(&history, within.as_ref())?;
+        let left = self.left_folders(&history, log, &numbers, control)?;
         let mut inverse = Inverse::new(self, history);
         for target in &targets {
             control.check()?;
             inverse.add(target)?;
         }
+        inverse.add_left(left);
         let Inverse { mut operations, pieces, .. } = inverse;
         if operations.is_empty() {
             let (told, unremoved) = (Vec::new(), Unremoved::default());

@@ -9,10 +9,12 @@ use super::history::History;
 use super::{Target, named_places, refused, told};
 use crate::change_log::{ChangeLog, ChangeNumber, others_behind};
 use folder::{Error, FilePath, Result};
-use journal::{FileChange, KeptEntry, Step};
+use journal::{FileChange, KeptEntry, Piece, Step};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use sys::ffi::OsStrExt;
 use text::lines::LineIndex;
+use text::order;
 use text::shown::shown_line;
 
 /// The operations that take pieces back, and what the journal is to say of them.
@@ -21,13 +23,22 @@ pub(super) struct Inverse<'w> {
     history: History<'w>,
     pub(super) operations: Vec<Operation<'static>>,
     pub(super) pieces: Vec<PieceUndone>,
+    /// Where something will be no more from a step of it on.
+    emptied: Vec<(Place, At)>,
     damaged: Vec<ChangeNumber>,
 }
 
 impl<'w> Inverse<'w> {
     pub(super) fn new(workspace: &'w Workspace, history: History<'w>) -> Inverse<'w> {
         let damaged = workspace.change_log().map(ChangeLog::damaged).unwrap_or_default();
-        Inverse { workspace, history, operations: Vec::new(), pieces: Vec::new(), damaged }
+        Inverse {
+            workspace,
+            history,
+            operations: Vec::new(),
+            pieces: Vec::new(),
+            emptied: Vec::new(),
+            damaged,
+        }
     }
 
     /// Takes a piece back: after all contents, the later ones first.
@@ -49,6 +60,30 @@ impl<'w> Inverse<'w> {
         self.pieces.push(PieceUndone { piece, is_done, operation: number, may_stay });
         self.operations.extend(operation);
         Ok(())
+    }
+
+    /// Takes folders back that another change made, if this takes away what is in them.
+    pub(super) fn add_left(&mut self, mut folders: Vec<(Piece, Place)>) {
+        let known: HashSet<Piece> = self.pieces.iter().map(|piece| piece.piece).collect();
+        let above =
+            self.emptied.iter().flat_map(|(place, at)| folders_above(place).map(|above| (above, *at)));
+        let above: HashSet<Place> =
+            above.filter_map(|(above, at)| self.history.now(above, at).ok()).collect();
+        // Where they are behind what is planned so far.
+        let start = (self.history.changes.len(), 0);
+        for (_, place) in &mut folders {
+            let now = self.history.now(place.clone(), start);
+            *place = now.unwrap_or_default();
+        }
+        folders.retain(|(piece, place)| above.contains(place) && !known.contains(piece));
+        // What is in another one comes first.
+        order::sort_by(&mut folders, |(_, one), (_, other)| other.cmp(one));
+        for (piece, place) in folders {
+            let operation = Some(self.operations.len());
+            self.pieces.push(PieceUndone { piece, is_done: false, operation, may_stay: true });
+            let path = self.path(&place);
+            self.operations.push(Operation::Delete { path, only: Deletion::EmptyFolder });
+        }
     }
 
     fn content(&self, file: &FileChange, held: &Held) -> Result<Operation<'static>> {
@@ -87,8 +122,11 @@ impl<'w> Inverse<'w> {
         let only = match step {
             Step::Folder { .. } => {
                 // One that is gone is not in the way.
-                let path = self.history.now(at, behind).ok().map(|place| self.path(&place));
-                return Ok(path.map(|path| Operation::Delete { path, only: Deletion::EmptyFolder }));
+                let Ok(place) = self.history.now(at, behind) else { return Ok(None) };
+                let path = self.path(&place);
+                let step = self.history.next_step();
+                self.emptied.push((place, step));
+                return Ok(Some(Operation::Delete { path, only: Deletion::EmptyFolder }));
             }
             Step::New { after, .. } => Deletion::Unchanged(*after),
             Step::Link { target, .. } => Deletion::Unchanged(journal::hash(target)),
@@ -104,6 +142,7 @@ impl<'w> Inverse<'w> {
         let now = self.there(&at, behind)?;
         let step = self.history.next_step();
         self.history.trail.deletes(step, now.clone());
+        self.emptied.push((now.clone(), step));
         Ok(Some(Operation::Delete { path: self.path(&now), only }))
     }
 
@@ -136,6 +175,7 @@ impl<'w> Inverse<'w> {
         let again = self.history.trail.again(&from, (held.change, element));
         let step = self.history.next_step();
         self.history.trail.moves(step, now.clone(), again.clone());
+        self.emptied.push((now.clone(), step));
         Ok(Some(Operation::Move { path: self.path(&now), to: self.path(&again) }))
     }
 
@@ -152,6 +192,11 @@ impl<'w> Inverse<'w> {
         let path = self.workspace.told(place);
         refused(&path, &format!("it was deleted since, by c{by}; `undo` of c{by} brings it back"))
     }
+}
+
+/// The folders above a place.
+fn folders_above((number, path): &Place) -> impl Iterator<Item = Place> {
+    path.ancestors().skip(1).map(move |above| (*number, above.to_owned()))
 }
 
 fn options() -> ChangeOptions {

@@ -125,7 +125,7 @@ impl Model {
         }
         let Some(done) = crash.run(|| change_with(workspace, &mut operations)) else {
             match self.number_of_dead(server, crash) {
-                Some(number) => self.history.push(Made { number, is_undo: false, effects }),
+                Some(number) => self.history.push(Made { number, undoes: None, effects }),
                 None => self.nodes = before,
             }
             return;
@@ -133,7 +133,7 @@ impl Model {
         let done = done.unwrap_or_else(|error| panic!("{error:?}"));
         match done.recorded {
             Some(Recorded::Change(number)) => {
-                self.history.push(Made { number, is_undo: false, effects });
+                self.history.push(Made { number, undoes: None, effects });
                 self.is_alone = true;
             }
             Some(other) => panic!("{other:?}"),
@@ -157,14 +157,15 @@ impl Model {
         let Some(done) = crash.run(|| undo_at(&self.servers[server], number, within.as_deref())) else {
             match (self.number_of_dead(server, crash), planned) {
                 (None, _) => {}
-                (Some(number), Undo::Done(nodes, effects)) => {
+                (Some(new), Undo::Done(nodes, effects)) => {
                     self.nodes = nodes;
-                    self.history.push(Made { number, is_undo: true, effects });
+                    self.history.push(Made { number: new, undoes: Some(number), effects });
                 }
                 (Some(new), planned) => panic!("c{number} at {within:?}: c{new} {planned:?}"),
             }
             return;
         };
+        let undoes = Some(number);
         let (number, done) = match (done.map(|done| done.recorded), planned) {
             (Ok(Some(Recorded::Change(number))), Undo::Done(nodes, effects)) => {
                 self.nodes = nodes;
@@ -185,7 +186,7 @@ impl Model {
             (Ok(done), planned) => panic!("c{number} at {within:?}: {done:?} {planned:?}"),
         };
         self.counts.done[usize::from(within.is_some())] += 1;
-        self.history.push(Made { number, is_undo: true, effects: done });
+        self.history.push(Made { number, undoes, effects: done });
         self.is_alone = true;
     }
 

@@ -36,13 +36,14 @@ pub(super) struct Effect {
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) number: ChangeNumber,
-    pub(super) is_undo: bool,
+    /// The change that it takes back.
+    pub(super) undoes: Option<ChangeNumber>,
     pub(super) effects: Vec<Effect>,
 }
 
 impl std::fmt::Display for Made {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        writeln!(out, "c{}{}", self.number, if self.is_undo { ", an undo" } else { "" })?;
+        writeln!(out, "c{}{}", self.number, if self.undoes.is_some() { ", an undo" } else { "" })?;
         self.effects.iter().try_for_each(|effect| writeln!(out, "    {effect:?}"))
     }
 }
@@ -96,7 +97,7 @@ impl History {
     /// The last change of which something is left to take back.
     pub(super) fn last_left(&self) -> Option<ChangeNumber> {
         let is_left = |made: &&Made| {
-            !made.is_undo && made.effects.iter().any(|effect| self.last(effect.piece).1.is_done)
+            made.undoes.is_none() && made.effects.iter().any(|effect| self.last(effect.piece).1.is_done)
         };
         self.made.iter().rev().find(is_left).map(|made| made.number)
     }
@@ -162,10 +163,54 @@ impl History {
             let id = if let What::Gone(gone) = &what { gone.id } else { effect.id };
             done.push(Effect { is_done: !effect.is_done, id, what, step, named, ..effect });
         }
+        for (piece, effect) in self.left_folders(index, &done, &nodes) {
+            if done.iter().any(|effect| effect.piece == piece) {
+                continue;
+            }
+            let Some((What::Gone(gone), path, _)) = undone(&effect, &mut nodes) else { continue };
+            let (step, id) = (done.len(), gone.id);
+            done.push(Effect { is_done: false, id, what: What::Gone(gone), step, named: path, ..effect });
+        }
         for effect in done.iter_mut().filter(|effect| matches!(effect.what, What::Edited(_))) {
             effect.named.push(nodes.path(effect.id));
         }
         Undo::Done(nodes, done)
+    }
+
+    /// The folders, what is in others first, that other changes have made that were taken back since, and in which something was until it
+    /// was taken back now.
+    fn left_folders(&self, index: usize, done: &[Effect], nodes: &Nodes) -> Vec<(usize, Effect)> {
+        let named = self.made[index].number;
+        let undone: BTreeSet<ChangeNumber> =
+            self.made[index..].iter().filter_map(|made| made.undoes).collect();
+        let is_left = |made: &&Made| {
+            let is_folder = |effect: &Effect| effect.is_done && matches!(effect.what, What::Made(None));
+            let is_back = |effect: &Effect| self.last(effect.piece).1.is_done != effect.is_done;
+            made.number != named
+                && undone.contains(&made.number)
+                && made.effects.iter().all(|effect| is_folder(effect) || is_back(effect))
+        };
+        let stays = |effect: &&Effect| {
+            let (_, last) = self.last(effect.piece);
+            effect.is_done
+                && matches!(effect.what, What::Made(None))
+                && (last.is_done || matches!(last.what, What::Nothing))
+                && nodes.get(nodes.real(effect.id)).is_some_and(|node| node.is_there)
+        };
+        let was_in = |effect: &&Effect| {
+            let folder = nodes.path(nodes.real(effect.id));
+            done.iter().any(|gone| match &gone.what {
+                What::Gone(_) | What::Moved { .. } => {
+                    gone.named[0] != folder && is_within(&gone.named[0], &folder)
+                }
+                _ => false,
+            })
+        };
+        let of_made = self.made.iter().filter(is_left).flat_map(|made| &made.effects);
+        let mut left: Vec<(usize, Effect)> =
+            of_made.filter(stays).filter(was_in).map(|effect| (effect.piece, effect.clone())).collect();
+        left.sort_by_key(|(_, effect)| std::cmp::Reverse(nodes.path(nodes.real(effect.id))));
+        left
     }
 
     /// The folders that the last changes of these pieces have made for them: they go if nothing is left in them.
