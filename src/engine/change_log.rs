@@ -118,6 +118,8 @@ impl ChangeLog {
             numbers.extend(folder.numbers()?);
         }
         numbers.sort_unstable();
+        // Changes of several folders are kept for each.
+        numbers.dedup();
         Ok(numbers)
     }
 

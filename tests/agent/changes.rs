@@ -6,7 +6,7 @@ use journal::Change;
 use serde_json::json;
 
 use super::{id, serve};
-use crate::support::{Folder, Mcp};
+use crate::support::{Folder, Mcp, Stdio, command, named};
 use crate::trees::put;
 
 /// An answer without the times in it.
@@ -413,4 +413,30 @@ fn what_one_call_makes_and_deletes_leaves_no_folder() {
     assert!(!folder.path().join("n").exists(), "{told}");
     assert!(told.starts_with("Changed 1 place in 1 file (change c1)"), "{told}");
     assert!(server.ok("undo", json!({})).starts_with("Undone: c1. "));
+}
+
+#[test]
+fn what_was_moved_between_two_served_folders_is_told_by_a_server_of_one_of_them() {
+    let (one, other) = (Folder::new(), Folder::new());
+    put(&one, "a", "1\n2\n");
+    put(&one, "d/x", "1\n");
+    let both = serve(&one, &[&format!("--dir={}", other.path().display())]);
+    both.ok("edit", json!({ "path": "a", "old": "2", "new": "two" }));
+    let to = |name: &str| named(&other.path().join(name));
+    let edits = json!([{ "path": "a", "move_to": to("b") }, { "path": "d", "move_to": to("e") }]);
+    let moved = id(&both.ok("edit", json!({ "edits": edits })));
+    let told = serve(&one, &[]).ok("changes", json!({ "since": "1h" }));
+    let away = "moved to where this server serves nothing by ";
+    assert!(
+        told.contains(&format!("\nd: {away}{moved}")) && told.contains(&format!("\na: {away}")),
+        "{told}"
+    );
+    assert!(!told.contains("another program"), "{told}");
+    let mut alone = command(&other, "stdio", &["--tools=agent"]);
+    alone.env("XDG_STATE_HOME", one.outside("state"));
+    let told = Stdio::run(alone).ready().ok("changes", json!({ "since": "1h" }));
+    assert!(
+        told.contains(&format!("\nb: new by {moved}")) && told.contains(&format!("\ne: new by {moved}")),
+        "{told}"
+    );
 }

@@ -29,6 +29,8 @@ pub struct OpenChange<'l> {
     log: &'l ChangeLog,
     /// Where it will be when it is done.
     folder: Arc<FolderLog>,
+    /// Where it will be, too: it changes several served folders, and servers of each of them are to know it.
+    others: Vec<Arc<FolderLog>>,
     pub(super) name: OsString,
     file: Arc<File>,
     len: u64,
@@ -53,7 +55,8 @@ impl ChangeLog {
         // Here and not when it is done, so that what cannot be kept fails before anything changes.
         folder.done.make()?;
         let (name, file) = self.open.make()?.create(new_name)?;
-        Ok(OpenChange { log: self, folder, name, file: Arc::new(file), len: 0, is_kept: false })
+        let (file, others) = (Arc::new(file), Vec::new());
+        Ok(OpenChange { log: self, folder, others, name, file, len: 0, is_kept: false })
     }
 
     /// Whether writers may have died since the last [`ChangeLog::left_open`], or may die now. Costs two stats while nothing changes.
@@ -101,9 +104,9 @@ impl ChangeLog {
         let is_old = meta.modified()?.elapsed().is_ok_and(|age| age > REPAIRED_WITHIN);
         match self.read_file(file.try_clone()?)? {
             Ok(change) if ours(&change) => {
-                let folder = self.folder_of(&change);
-                let file = Arc::new(file);
-                let open = OpenChange { log: self, folder, name, file, len: meta.len(), is_kept: false };
+                let (folder, others) = self.folders_of(&change);
+                let (file, len) = (Arc::new(file), meta.len());
+                let open = OpenChange { log: self, folder, others, name, file, len, is_kept: false };
                 Ok(Found::Left(Box::new((open, change))))
             }
             Ok(_) | Err(Unreadable::OtherFormat) if !is_old => Ok(Found::OfOthers),
@@ -118,11 +121,14 @@ impl ChangeLog {
         }
     }
 
-    /// Where a change belongs: to the first of its served folders.
-    fn folder_of(&self, change: &Change) -> Arc<FolderLog> {
-        let root = change.roots.iter().find(|root| !root.is_empty()).map_or(&b""[..], Vec::as_slice);
-        let folder = FolderLog::new(&self.folder.path, root);
-        self.folders.iter().find(|known| known.path == folder.path).cloned().unwrap_or(folder)
+    /// Where a change belongs: to the first of its served folders, and to the others.
+    fn folders_of(&self, change: &Change) -> (Arc<FolderLog>, Vec<Arc<FolderLog>>) {
+        let folder = |root: &[u8]| {
+            let folder = FolderLog::new(&self.folder.path, root);
+            self.folders.iter().find(|known| known.path == folder.path).cloned().unwrap_or(folder)
+        };
+        let mut roots = change.roots.iter().filter(|root| !root.is_empty());
+        (folder(roots.next().map_or(&b""[..], Vec::as_slice)), roots.map(|root| folder(root)).collect())
     }
 }
 
@@ -130,6 +136,9 @@ impl OpenChange<'_> {
     /// Writes what will be changed, in the place of what was written before. With `flush`, it is on the disk then.
     pub fn write(&mut self, change: &Change, flush: bool) -> io::Result<()> {
         let bytes = change.to_bytes();
+        let (first, rest) = self.log.folders_of(change);
+        self.others = [vec![first], rest].concat();
+        self.others.retain(|other| other.path != self.folder.path);
         rewrite(&self.file, &bytes, self.len)?;
         self.len = bytes.len() as u64;
         if flush {
@@ -239,6 +248,10 @@ impl OpenChange<'_> {
             if open.rename_to_free(&self.name, &done, &name_of(number))? {
                 let mut last = held(&self.log.last);
                 *last = number.max(*last);
+                // Without that, only a server of the first folder knows it.
+                for other in &self.others {
+                    let _ = other.done.make().and_then(|other| done.link_to(&name_of(number), &other));
+                }
                 return Ok(number);
             }
             known = self.log.numbers()?.last().copied().unwrap_or(number);

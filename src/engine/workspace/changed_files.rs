@@ -29,6 +29,8 @@ pub struct ChangedFile {
     pub was: Option<String>,
     /// Whether it was deleted.
     pub is_deleted: bool,
+    /// Whether it was not deleted, but moved to where this server serves nothing.
+    pub is_away: bool,
     /// The changes that changed it, in order.
     pub changes: Vec<ChangeNumber>,
     /// What another program has done with it since the first of them.
@@ -162,7 +164,19 @@ impl Workspace {
         if !is_new && !is_deleted && was.as_ref() == Some(&path) {
             changes.retain(|number| is_own(*number));
         }
-        Ok(ChangedFile { path, was, is_new, is_deleted, changes, by_others, contents, has_others, is_part })
+        let is_away = track.is_away;
+        Ok(ChangedFile {
+            path,
+            was,
+            is_new,
+            is_deleted,
+            is_away,
+            changes,
+            by_others,
+            contents,
+            has_others,
+            is_part,
+        })
     }
 
     /// What others have done with an entry, but for its content now.

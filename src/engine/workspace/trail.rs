@@ -37,6 +37,8 @@ enum Event {
     /// Its content has changed.
     Content,
     Moved(Place),
+    /// It was moved to where this server serves nothing.
+    Away,
     Deleted,
 }
 
@@ -63,6 +65,8 @@ pub(super) struct Gone {
     pub(super) at: At,
     /// Where it was.
     pub(super) place: Place,
+    /// Whether it was moved to where this server serves nothing.
+    pub(super) is_away: bool,
 }
 
 impl Trail {
@@ -99,8 +103,8 @@ impl Trail {
             match step {
                 Step::Folder { .. } | Step::New { .. } | Step::Link { .. } => {}
                 Step::Moved { from, to, .. } => {
-                    let Some(to) = place(to) else { continue };
-                    self.note(place(from), (index, element), Event::Moved(to));
+                    let event = place(to).map_or(Event::Away, Event::Moved);
+                    self.note(place(from), (index, element), event);
                 }
                 Step::Deleted { at, .. } => self.note(place(at), (index, element), Event::Deleted),
             }
@@ -162,12 +166,13 @@ impl Trail {
             match event {
                 Event::Content => contents.push(at),
                 Event::Moved(to) => place = joined(to, &rest),
+                Event::Away => return Now { place: Err(Gone { at, place, is_away: true }), contents },
                 Event::Deleted => match self.returned.get(&(at, rest)) {
                     Some((behind, there)) if *behind <= span.end => {
                         place = there.clone().unwrap_or_else(|| self.back(&place, at..*behind));
                         span.start = *behind;
                     }
-                    _ => return Now { place: Err(Gone { at, place }), contents },
+                    _ => return Now { place: Err(Gone { at, place, is_away: false }), contents },
                 },
             }
         }

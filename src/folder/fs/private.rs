@@ -118,6 +118,11 @@ impl PrivateFolder {
         }
     }
 
+    /// Gives the file `name` the same name in `folder`, too.
+    pub fn link_to(&self, name: &OsStr, folder: &PrivateFolder) -> io::Result<()> {
+        Ok(sys::fs::linkat(&self.0, name, &folder.0, name, AtFlags::empty())?)
+    }
+
     /// Removes a file.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         Ok(sys::fs::unlinkat(&self.0, name, AtFlags::empty())?)

@@ -22,6 +22,8 @@ pub(super) struct Track<'c> {
     pub(super) made: Option<Place>,
     /// Whether it is gone.
     pub(super) is_deleted: bool,
+    /// Whether it was moved to where this server serves nothing.
+    pub(super) is_away: bool,
     /// The changes that changed it, in order.
     pub(super) changes: Vec<ChangeNumber>,
     /// Whether another program has changed its content between two of them.
@@ -78,8 +80,16 @@ impl<'c> Tracks<'c> {
             }
         }
         for (step, element) in change.steps.iter().zip(change.files.len()..) {
-            let Some(at) = place(step.place()) else { continue };
             let before = (index, element);
+            let Some(at) = place(step.place()) else {
+                // What comes from where this server serves nothing is new here.
+                if let Step::Moved { to, .. } = step
+                    && let Some(to) = place(to)
+                {
+                    self.made(&to, before, false).make(*number, None);
+                }
+                continue;
+            };
             match step {
                 Step::Folder { .. } => self.made(&at, before, true).make(*number, None),
                 Step::New { after, .. } => self.made(&at, before, false).make(*number, Some(*after)),
@@ -101,7 +111,7 @@ impl<'c> Tracks<'c> {
     pub(super) fn into_all(self) -> impl Iterator<Item = (Place, Track<'c>)> {
         self.by_end.into_iter().map(|(end, track)| match end {
             Ok(place) => (place, track),
-            Err(gone) => (gone.place, Track { is_deleted: true, ..track }),
+            Err(gone) => (gone.place, Track { is_deleted: true, is_away: gone.is_away, ..track }),
         })
     }
 
@@ -157,7 +167,7 @@ impl<'c> Tracks<'c> {
             self.known(place, at).delete(number, None);
         }
         // What is not kept.
-        let first = Gone { at, place: Place::default() };
+        let first = Gone { at, place: Place::default(), is_away: false };
         let gone = self.by_end.range_mut(Err(first)..);
         let gone = gone.take_while(|(end, _)| end.as_ref().is_err_and(|gone| gone.at == at));
         for (_, track) in gone.filter(|(_, track)| track.changes.last() != Some(&number)) {

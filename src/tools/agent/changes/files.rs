@@ -53,9 +53,10 @@ impl Changes {
 fn told_of(file: &ChangedFile, damaged: &[ChangeNumber]) -> String {
     let is_deleted = file.is_deleted && file.by_others != ByOthers::Deleted;
     let new = if file.is_new { " new" } else { "" };
+    let gone = if file.is_away { "moved to where this server serves nothing" } else { "deleted" };
     let what = match (file.was.as_ref().filter(|was| **was != file.path), is_deleted) {
-        (Some(was), true) => format!(" moved from {was}, deleted"),
-        (None, true) => " deleted".into(),
+        (Some(was), true) => format!(" moved from {was}, {gone}"),
+        (None, true) => format!(" {gone}"),
         (Some(was), false) if file.is_new => format!("{new}, moved from {was}"),
         (Some(was), false) => format!(" moved from {was}"),
         (None, false) => new.into(),

@@ -94,6 +94,7 @@ fn changed_file(
         was,
         is_new,
         is_deleted,
+        is_away: false,
         changes,
         by_others,
         contents,
