@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::STANDARD;
 use journal::Author;
 
 use super::Revision;
@@ -112,14 +112,14 @@ pub(super) fn new_author(client: &str) -> Author {
 pub(super) fn new_id(client: &str) -> String {
     let chance = || RandomState::new().hash_one(client);
     let client: String = client.chars().take(MOST_NAME).collect();
-    format!("{:016x}{:016x}.{}", chance(), chance(), URL_SAFE_NO_PAD.encode(client))
+    format!("{:016x}{:016x}.{}", chance(), chance(), STANDARD.encode(client))
 }
 
 /// Who sends the requests with this id of a session. `None`: no server has given it.
 pub(super) fn author_of(id: &str) -> Option<Author> {
     let (chance, client) = id.split_once('.').filter(|(chance, _)| chance.len() == BY_CHANCE)?;
     chance.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
-    let client = String::from_utf8(URL_SAFE_NO_PAD.decode(client).ok()?).ok()?;
+    let client = String::from_utf8(STANDARD.decode(client).ok()?).ok()?;
     Some(Author { client, session: format!("{:016x}", xxhash_rust::xxh3::xxh3_64(id.as_bytes())) })
 }
 
@@ -145,11 +145,11 @@ mod tests {
         for id in [
             "",
             "x",
-            "stray.YQ",
+            "stray.YQ==",
             &*chance,
             &format!("{chance}.*"),
-            &format!("{chance}._w"),
-            &format!("g{}.YQ", &chance[1..]),
+            &format!("{chance}./w=="),
+            &format!("g{}.YQ==", &chance[1..]),
         ] {
             assert_eq!(author_of(id), None, "{id}");
         }

@@ -130,3 +130,19 @@ fn a_patch_of_a_file_in_another_encoding_takes_the_encoding_that_its_refusal_nam
     server.ok("edit", json!({ "edits": edits, "encoding": "windows-1251" }));
     assert_eq!(folder.read("russian"), old, "it is of each edit that has none");
 }
+
+#[test]
+fn a_patch_that_deletes_a_folder_is_told_the_edit_that_does() {
+    let folder = Folder::new();
+    put(&folder, "d/x", "1\n");
+    let server = serve(&folder, &[]);
+    let patch = "*** Begin Patch\n*** Delete File: d\n*** End Patch\n";
+    let refused = server.tool("edit", json!({ "patch": patch }));
+    let call = r#"edit {"delete":true,"path":"d","recursive":true}"#;
+    assert!(
+        refused.is_error && refused.text.contains(call) && !refused.text.contains("Pass recursive"),
+        "{}",
+        refused.text
+    );
+    server.ok("edit", json!({ "delete": true, "path": "d", "recursive": true }));
+}

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::changed::cut;
 use crate::tools::balance::several;
 use crate::tools::exact::{self, EditNames};
@@ -70,7 +72,17 @@ pub(super) fn refused<'e>(
                     }
                     error => error,
                 };
-                (told(&error, (number, edits), guide), Arc::new(error), names_lines)
+                let told = match &error {
+                    Error::NotEmpty { name, .. } if is_patch => {
+                        let call = json!({ "path": name, "delete": true, "recursive": true });
+                        format!(
+                            "Edit {} of {edits}: '{name}' is a folder that is not empty\nA patch deletes files. edit {call} deletes the folder with all in it.",
+                            number + 1
+                        )
+                    }
+                    error => told(error, (number, edits), guide),
+                };
+                (told, Arc::new(error), names_lines)
             }
         };
         let mut one = format!("\n\n{told}");

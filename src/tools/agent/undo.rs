@@ -84,6 +84,7 @@ impl Call for Undo {
             (number, done, left) = (earlier, self.undo(earlier, turn, workspace, control), left - 1);
         }
         if self.change.is_none() && done.is_err() && self.is_nothing(&done) {
+            self.path.as_ref().map_or(Ok(()), |path| workspace.check_ever_there(path, control))?;
             let problem = "the last changes of this session did nothing that is left to undo there; `changes` with this path tells those that \
                 changed it: give the id of one";
             return Err(Error::InvalidArguments { at: "path".into(), problem: problem.into() });
