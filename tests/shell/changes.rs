@@ -67,3 +67,16 @@ fn a_log_that_is_followed_tells_changes_as_they_come() {
     follower.kill().expect("the command killed");
     follower.wait().expect("its end");
 }
+
+#[test]
+fn the_log_names_no_path_that_is_excluded() {
+    let folder = project();
+    ok(&folder, &["replace", "total", "sum"]);
+    let log = ok(&folder, &["log", "--exclude=notes.txt"]);
+    assert!(
+        log.contains("src/lib.rs") && log.contains("an excluded path") && !log.contains("notes"),
+        "{log}"
+    );
+    let told = ok(&folder, &["log", "--json", "--exclude=notes.txt"]);
+    assert!(told.contains("\"an excluded path\"") && !told.contains("notes"), "{told}");
+}

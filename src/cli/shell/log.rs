@@ -10,7 +10,7 @@ use super::call::Place;
 use super::{NOTHING, failed};
 use crate::cli::Stop;
 use crate::tools::timestamp;
-use engine::{ChangeLog, ChangeNumber};
+use engine::{ChangeLog, ChangeNumber, Workspace};
 use journal::{Change, Step};
 use text::shown::shown_line;
 
@@ -42,9 +42,9 @@ pub(super) fn run(wanted: &Log, place: &Place, as_json: bool) -> Result<u8, Stop
     let unread = |error: io::Error| Stop::Wrong(format!("the journal cannot be read: {error}"));
     let no_journal = || Stop::Wrong("there is no journal (--journal=off): nothing is logged".into());
     let log = place.workspace.change_log().ok_or_else(no_journal)?;
-    let look = Look { is_terminal: io::stdout().is_terminal(), as_json };
     let numbers = log.numbers().map_err(unread)?;
     let first = numbers.len().saturating_sub(wanted.limit);
+    let look = Look { is_terminal: io::stdout().is_terminal(), as_json, workspace: &place.workspace };
     let is_read = print_all(log, &numbers[first..], look).map_err(unread)?.is_some();
     if wanted.follow && is_read {
         follow(log, numbers.last().copied().unwrap_or(0), look).map_err(unread)?;
@@ -66,10 +66,12 @@ fn follow(log: &ChangeLog, mut last: ChangeNumber, look: Look) -> io::Result<()>
 
 /// How changes are told.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct Look<'w> {
     /// Times are ages, and ids have a colour.
     is_terminal: bool,
     as_json: bool,
+    /// Knows how paths are told, and which are not.
+    workspace: &'w Workspace,
 }
 
 /// Prints changes. `None`: nobody reads any more.
@@ -78,7 +80,7 @@ fn print_all(log: &ChangeLog, numbers: &[ChangeNumber], look: Look) -> io::Resul
     for number in numbers {
         let Some(change) = log.read(*number)? else { continue };
         let line = if look.as_json {
-            told_as_json(*number, &change).to_string()
+            told_as_json(*number, &change, look.workspace).to_string()
         } else {
             told(*number, &change, look)
         };
@@ -108,7 +110,7 @@ fn told(number: ChangeNumber, change: &Change, look: Look) -> String {
         text if text.is_empty() => String::new(),
         text => format!(": {text}"),
     };
-    let paths = paths(change);
+    let paths = paths(change, look.workspace);
     let more = paths.len().saturating_sub(TOLD_PATHS);
     let mut files = paths[..paths.len() - more].join(", ");
     if more > 0 {
@@ -117,7 +119,7 @@ fn told(number: ChangeNumber, change: &Change, look: Look) -> String {
     format!("{id}  {time}  {client}  {}{undoes}  {files}{message}", change.tool)
 }
 
-fn told_as_json(number: ChangeNumber, change: &Change) -> Value {
+fn told_as_json(number: ChangeNumber, change: &Change, workspace: &Workspace) -> Value {
     json!({
         "id": format!("c{number}"),
         "time": timestamp((change.time_ms / 1_000) as i64),
@@ -127,18 +129,18 @@ fn told_as_json(number: ChangeNumber, change: &Change) -> Value {
         "message": change.message,
         "undoes": change.undoes.map(|undone| format!("c{undone}")),
         "undoable": change.not_undoable.is_empty(),
-        "files": paths(change),
+        "files": paths(change, workspace),
     })
 }
 
-/// The paths that a change has touched, each once.
-fn paths(change: &Change) -> Vec<String> {
+/// The paths that a change has touched, each once: of what is served.
+fn paths(change: &Change, workspace: &Workspace) -> Vec<String> {
     let files = change.files.iter().map(|file| &file.at);
     let steps = change.steps.iter().map(|step| match step {
         Step::Folder { at } | Step::New { at, .. } | Step::Link { at, .. } | Step::Deleted { at, .. } => at,
         Step::Moved { to, .. } => to,
     });
-    let mut paths: Vec<String> = files.chain(steps).map(|at| shown_line(&at.path).into_owned()).collect();
+    let mut paths: Vec<String> = files.chain(steps).filter_map(|at| workspace.told_of(change, at)).collect();
     text::order::sort_by(&mut paths, Ord::cmp);
     paths.dedup();
     paths

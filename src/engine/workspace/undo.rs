@@ -44,8 +44,13 @@ impl Workspace {
     /// The paths of what a change changed, as answers name them, each once: of what is served.
     pub fn paths_of(&self, change: &Change) -> Vec<String> {
         let mut known = HashSet::new();
-        let paths = change.places().filter_map(|place| Some(self.told(&self.served_place(change, place)?)));
+        let paths = change.places().filter_map(|place| self.told_of(change, place));
         paths.filter(|path| known.insert(path.clone())).collect()
+    }
+
+    /// How answers name a place of a change. `None`: it is not in what is served.
+    pub fn told_of(&self, change: &Change, place: &journal::Place) -> Option<String> {
+        self.served_place(change, place).map(|place| self.told(&place))
     }
 
     /// Takes the change `number` back; with `within`, only what it did at that path or below. All or nothing. `turn`: if the caller has
