@@ -398,3 +398,31 @@ fn folders_that_hold_no_files_are_told_and_no_files() {
     let undone = server.ok("undo", json!({}));
     assert!(undone.contains("\ng/: 12 deleted\n"), "{undone}");
 }
+
+#[test]
+fn the_mark_of_a_file_is_kept_once_and_is_no_text_of_its_first_line() {
+    let folder = Folder::new();
+    put(&folder, "a", "\u{feff}one\ntwo\n");
+    let server = serve(&folder, &[]);
+    assert_eq!(
+        edit(&server, json!([{ "path": "a", "lines": "1", "new": "uno" }])),
+        "Changed 1 place in 1 file\na:1: uno"
+    );
+    // As a client sends it that has seen the mark elsewhere.
+    let answer = edit(&server, json!([{ "path": "a", "lines": "1", "new": "\u{feff}eins" }]));
+    assert_eq!(answer, "Changed 1 place in 1 file\na:1: eins");
+    assert_eq!(folder.text("a"), "\u{feff}eins\ntwo\n");
+    edit(
+        &server,
+        json!([{ "path": "a", "old": "eins", "new": "\u{feff}un" }, { "path": "a", "old": "two", "new": "deux" }]),
+    );
+    assert_eq!(folder.text("a"), "\u{feff}un\ndeux\n");
+    let answer =
+        without_id(&server.ok("edit", json!({ "path": "a", "old": "un", "new": "1", "diff": true })));
+    assert_eq!(answer, "Changed 1 place in 1 file\na\n@@ -1,2 +1,2 @@\n-un\n+1\n deux");
+    assert!(server.ok("changes", json!({})).ends_with("\n-one\n-two\n+1\n+deux"));
+    // One that is put in by itself is a change.
+    put(&folder, "b", "one\n");
+    edit(&server, json!([{ "path": "b", "lines": "1", "new": "\u{feff}one" }]));
+    assert_eq!(folder.text("b"), "\u{feff}one\n");
+}

@@ -11,6 +11,7 @@ use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded, Unremoved};
 use text::encoding::Encoding;
 use text::line_diff::{DiffSize, MAX_LINE_EDITS, line_changes, plan_diff};
+use text::lines::BOM;
 use text::splice::{EditPlan, Splice};
 
 /// Room for the last line of an answer that was cut, in bytes.
@@ -246,6 +247,12 @@ fn line_plan(old: &[u8], new: &[u8]) -> EditPlan<'static> {
     EditPlan::new(line_changes(old, new).into_iter().map(owned).collect(), old).unwrap_or_default()
 }
 
+/// Whether a text has a mark, and what the plan makes of it, too.
+fn keeps_mark(old: &[u8], plan: &EditPlan) -> bool {
+    let first = plan.splices().next().filter(|splice| splice.at.start < BOM.len());
+    old.starts_with(BOM) && first.is_none_or(|splice| splice.at.start == 0 && splice.text.starts_with(BOM))
+}
+
 /// The hunks of the diff of two texts, with so many lines around the changes.
 pub(super) fn diff_of(path: &str, old: &[u8], new: &[u8], context: usize) -> String {
     // A file that was empty, or is, has no mark.
@@ -258,11 +265,18 @@ pub(super) fn diff_of(path: &str, old: &[u8], new: &[u8], context: usize) -> Str
 
 /// The hunks of the diff, with so many lines around the changes.
 fn hunks(path: &str, old: &[u8], plan: &EditPlan, context: usize) -> String {
+    // A mark that stays is no text.
+    let is_marked = keeps_mark(old, plan);
     let size = DiffSize { bytes: MAX_DIFF, context };
     let Some(diff) = plan_diff(path, old, plan, MAX_LINE_EDITS, size) else {
         return "[The text is not UTF-8: no diff is shown]".into();
     };
     let mut hunks = diff.text.find("@@").map_or(String::new(), |at| diff.text[at..].to_owned());
+    if is_marked && hunks.starts_with("@@ -1,") {
+        for sign in [" ", "-", "+"] {
+            hunks = hunks.replacen(&format!("\n{sign}\u{feff}"), &format!("\n{sign}"), 1);
+        }
+    }
     let shown = memchr::memchr_iter(b'\n', diff.text.as_bytes()).count();
     let lines = diff.lines.saturating_sub(shown);
     if lines > 0 {

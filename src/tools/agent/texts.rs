@@ -13,7 +13,7 @@ use folder::{Control, Error, Result};
 use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
 use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
-use text::lines::LineIndex;
+use text::lines::{BOM, LineIndex};
 use text::omission::{numbered_file, numbered_problem, omission, omission_problem};
 use text::patch::{self, Unplaced};
 use text::splice::{EditPlan, Splice};
@@ -102,7 +102,7 @@ fn written(plan: &EditPlan, old: &[u8]) -> Vec<u8> {
 impl<'j> TextJob<'j> {
     /// The plan for a file with these bytes. Where an edit before it broke the file, it is looked at again.
     pub(super) fn plan(&self, old: &[u8]) -> Result<Option<EditPlan<'j>>> {
-        let plan = self.own_plan(old)?;
+        let plan = self.own_plan(old)?.map(|plan| with_one_mark(plan, old));
         if let (Some(plan), Some(before)) = (&plan, self.broken.before(self.failed.edit, self.name)) {
             let line = symbol::new_error(self.name, &written(plan, old), before, self.control);
             self.broken.put_again(self.name, line);
@@ -260,6 +260,20 @@ impl<'j> TextJob<'j> {
         }
         Ok(())
     }
+}
+
+/// The plan without marks that it puts behind that of the file.
+fn with_one_mark<'j>(plan: EditPlan<'j>, old: &[u8]) -> EditPlan<'j> {
+    let is_second = |splice: &Splice| splice.at.start == BOM.len() && splice.text.starts_with(BOM);
+    if !old.starts_with(BOM) || !plan.splices().any(|splice| is_second(&splice)) {
+        return plan;
+    }
+    let without = |splice: Splice| {
+        let text = if is_second(&splice) { &splice.text[BOM.len()..] } else { &splice.text };
+        Splice { at: splice.at, text: text.to_vec().into() }
+    };
+    let splices = plan.splices().map(without).collect();
+    EditPlan::new(splices, old).map_or(plan.clone(), |one| one.for_places(plan.places()))
 }
 
 /// The encoding where none is given: a mark of UTF-16 decides, because nothing else begins with it.

@@ -104,7 +104,12 @@ pub(super) fn shown_lines(old: &[u8], plan: &EditPlan, ranges: &[Lines]) -> Opti
     for (number, Lines { first, last, at, line, .. }) in ranges.iter().enumerate() {
         let until = ranges.get(number + 1).map_or(old.len(), |next| next.at.start);
         let text = new_text(old, plan, at, done..until)?;
-        let lines = with_lf(std::str::from_utf8(&text).ok()?).into_owned();
+        let mut text = std::str::from_utf8(&text).ok()?;
+        if *line == 1 {
+            // The mark of the file is no text.
+            text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        }
+        let lines = with_lf(text).into_owned();
         let is_changed = |number: &usize| first <= number && number <= last;
         let numbered = (*line..).zip(lines.split('\n')).filter(|(number, _)| is_changed(number));
         shown.extend(numbered.map(|(number, line)| (number, shown_line(line.as_bytes()).into_owned())));
