@@ -296,6 +296,11 @@ impl FilePath {
         self.folder
     }
 
+    /// Whether it is `.`, which every served folder is.
+    pub fn is_top(&self) -> bool {
+        self.relative.is_empty() && self.folder.is_none() && !self.outside
+    }
+
     /// Whether it is absolute and in no served folder, or has control characters that no name has.
     pub fn is_outside(&self) -> bool {
         self.outside

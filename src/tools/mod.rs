@@ -110,9 +110,15 @@ impl ParseOptions<'_> {
         }
     }
 
+    /// The folder or file of a search or a list. `None`: all served folders, which `.` means where several are served.
+    pub fn folder_or_all(&self, path: Option<FilePath>) -> Option<FilePath> {
+        let is_all = |path: &FilePath| path.is_top() && self.folders.folders().len() > 1;
+        path.filter(|path| !is_all(path))
+    }
+
     /// The folder or file of a search: this one, or the only served folder. `None`: all of several.
     pub fn path_or_all(&self, path: Option<FilePath>) -> Result<Option<FilePath>> {
-        match path {
+        match self.folder_or_all(path) {
             None if self.folders.folders().len() == 1 => self.path(".").map(Some),
             path => Ok(path),
         }

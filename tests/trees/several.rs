@@ -355,3 +355,62 @@ fn a_folder_that_has_the_names_as_sent_goes_before_one_that_has_others_like_them
     assert_eq!(one.text(&format!("{composed}/sub/new.txt")), "one\n");
     ok(&server, "read_text_file", json!({ "path": format!("{decomposed}/sub/new.txt") }));
 }
+
+#[test]
+fn a_dot_is_all_served_folders_wherever_a_folder_is_searched_or_listed() {
+    let (one, other, second) = two(|one, other| {
+        put(one, "x.txt", "1\n");
+        put(other, "x.txt", "2\n");
+        put(other, "y.rs", "fn needle() {}\n");
+    });
+    let there = named(&other.path().join("y.rs"));
+    let agent = Stdio::start(&one, &["--tools=agent", &second]).ready();
+    let search = Stdio::start(&one, &["--tools=search", &second]).ready();
+    for path in [".", "./", ""] {
+        let with = |more: Value| {
+            let mut arguments = json!({ "path": path });
+            arguments
+                .as_object_mut()
+                .expect("an object")
+                .extend(more.as_object().cloned().unwrap_or_default());
+            arguments
+        };
+        let replaced = with(json!({ "pattern": "needle", "replacement": "N", "dry_run": true }));
+        let calls: [(&dyn Mcp, &str, Value); 6] = [
+            (&agent, "grep", with(json!({ "pattern": "needle" }))),
+            (&agent, "replace", replaced),
+            (&agent, "files", with(json!({ "pattern": "y.rs" }))),
+            (&agent, "files", with(json!({}))),
+            (&search, "grep", with(json!({ "pattern": "needle" }))),
+            (&search, "glob", with(json!({ "pattern": "y.rs" }))),
+        ];
+        for (server, tool, arguments) in calls {
+            let text = ok(server, tool, arguments);
+            assert!(text.contains("y.rs"), "{tool} {path:?}: {text}");
+        }
+    }
+    assert!(ok(&search, "grep", json!({ "pattern": "needle", "path": "." })).contains(&there));
+    // One of them alone is named by its path.
+    let alone = json!({ "pattern": "needle", "path": named(one.path()) });
+    assert!(!ok(&search, "grep", alone).contains("y.rs"));
+}
+
+#[test]
+fn a_path_like_a_missing_one_is_the_one_that_leads_there() {
+    let (one, other, _) = two(|one, other| {
+        put(one, "x.txt", "1\n");
+        put(other, "b/x.txt", "2\n");
+        put(other, "b/in/only.txt", "3\n");
+    });
+    let second = other.path().join("b");
+    let server = serve(&one, &[&format!("--dir={}", second.display())]);
+    let near = |path: &str| failed(&server, "read_text_file", json!({ "path": path }));
+    let [first, last] = [one.path(), &second].map(|folder| named(&folder.join("x.txt")));
+    // Both have it, so each is told by its absolute path, the one in the folder of that name first.
+    let text = near("b/x.txt");
+    assert!(text.ends_with(&format!("Files with a similar name: {last}, {first}")), "{text}");
+    let text = near(&named(&second.join("z.txt")));
+    assert!(!text.contains(": x.txt"), "{text}");
+    let text = near("only.txt");
+    assert!(text.ends_with("Files with a similar name: in/only.txt"), "{text}");
+}

@@ -1,6 +1,7 @@
 //! The errors for paths that lead to nothing, with what could have been meant. Changes nothing.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Workspace;
@@ -10,7 +11,9 @@ use folder::fs::equivalent::look_alike;
 use folder::{
     Control, EntryKind, Error, FilePath, NamePolicy, NoParent, NotFound, Result, Walk, WalkOptions, WalkStep,
 };
+use sys::fd::OwnedFd;
 use sys::path::{is_absolute, told, with_slashes};
+use text::order;
 use text::shown::{in_bytes, in_one_line, shown_line};
 
 /// Maximum number of paths that the error for a missing file names.
@@ -42,12 +45,16 @@ impl Workspace {
         if let Some(Error::OneFolderGone { folder }) = &found.beside_gone {
             return Error::OneFolderGone { folder: folder.clone() };
         }
+        similar.iter_mut().for_each(|near| *near = self.unmistakable_near(found.number, path, near));
         if path.is_in_tree() {
             for path in self.elsewhere(found, path, control) {
                 if !similar.contains(&path) {
                     similar.push(path);
                 }
             }
+            // A path that begins with the name of a served folder.
+            let below = format!("/{}", path.as_str());
+            order::sort_by_key(&mut similar, |near| !near.ends_with(&below));
         }
         if let Some(meant) = self.folders.meant_instead(path) {
             similar.retain(|near| near != meant.strip_prefix("./").unwrap_or(&meant));
@@ -180,20 +187,55 @@ impl Workspace {
     /// bounded time, and no longer than the operation may take.
     pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
         let control = operation.briefly(LONGEST_SEARCH);
-        let (root, wanted) = (found.folder.handle(), path.as_str().rsplit('/').next().unwrap_or_default());
-        let mut paths = Vec::new();
-        let Ok(folder) = root.try_clone() else { return paths };
-        let options = WalkOptions::default();
-        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), None, &control);
-        let Ok(mut walk) = walk else { return paths };
-        for _ in 0..ENTRIES_SEARCHED {
-            let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
-            let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
-            let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
-            if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
-                paths.push(shown_line(walk.path()).into_owned());
+        let mut paths = self.elsewhere_in(found.number, found.folder.handle(), (found, path), &control);
+        let is_asked = |number: &usize| *number != found.number && path.folder().is_none();
+        for (number, root) in self.folders.roots().iter().enumerate().filter(|(number, _)| is_asked(number)) {
+            // Another machine may be slow to answer.
+            if let Some(folder) = root.is_local().then(|| root.folder().ok()).flatten() {
+                paths.extend(self.elsewhere_in(number, folder.handle(), (found, path), &control));
             }
         }
         paths
+    }
+
+    /// The same in the served folder `number` alone.
+    fn elsewhere_in(
+        &self,
+        number: usize,
+        root: &Arc<OwnedFd>,
+        (found, path): (&Found, &FilePath),
+        control: &Control,
+    ) -> Vec<String> {
+        let wanted = path.as_str().rsplit('/').next().unwrap_or_default();
+        let mut paths = Vec::new();
+        let Ok(folder) = root.try_clone() else { return paths };
+        let options = WalkOptions::default();
+        let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), None, control);
+        let Ok(mut walk) = walk else { return paths };
+        for _ in 0..ENTRIES_SEARCHED {
+            let (Ok(()), Ok(Some(step))) = (control.check(), walk.next_step()) else { break };
+            let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
+            let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
+            if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {
+                paths.push(self.unmistakable_near(number, path, &shown_line(walk.path())));
+            }
+        }
+        paths
+    }
+
+    /// The path `near` of the served folder `number`, for a client who sent `path`: absolute if a relative one leads to another folder, or
+    /// may mean an entry of several.
+    fn unmistakable_near(&self, number: usize, path: &FilePath, near: &str) -> String {
+        let is_one = self.folders.roots().len() == 1 || !path.is_in_tree();
+        let relative = || FilePath::parse(near, NamePolicy::Paths, self.folder_paths()).ok();
+        let leads_there = |path: FilePath| {
+            let found = self.folders.find(&path, Want::Entry, Freshness::Recent).ok();
+            found.is_some_and(|found| found.exists() && found.number == number)
+                && self.folders.holders(&path, Want::Entry).len() <= 1
+        };
+        match is_one || relative().is_some_and(leads_there) {
+            true => near.into(),
+            false => self.folders.absolute(number, near),
+        }
     }
 }

@@ -59,7 +59,7 @@ impl Request for FilesArguments {
                     .into_call(&WORDS, options)
             }
             None => {
-                let top = options.path("")?;
+                let (top, path) = (options.path("")?, options.folder_or_all(path));
                 let limits = (limit, options.limit);
                 Ok(Box::new(Tree { tool: WORDS.tool, path, top, depth, cursor, hidden, ignored, limits }))
             }

@@ -101,7 +101,9 @@ impl GlobRequest {
     ) -> Result<Box<dyn Call>> {
         let pattern = Pattern::parse(&self.pattern, options)?;
         let top = options.path("")?;
-        let call = GlobFiles { arguments: self, words, pattern, top, limit: options.limit };
+        let path = options.folder_or_all(self.path);
+        let arguments = GlobRequest { path, ..self };
+        let call = GlobFiles { arguments, words, pattern, top, limit: options.limit };
         call.check_absolute()?;
         Ok(Box::new(call))
     }
