@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::blanks::{Line, Pieces, trim};
-use self::hanging::{keeps_continuations, keeps_marks, keeps_texts};
+use self::hanging::{keeps_continuations, keeps_levels, keeps_marks, keeps_texts};
 use self::indentation::{Block, Mapping};
 use self::levels::Strings;
 use self::unmoved::fits_unmoved;
@@ -188,6 +188,9 @@ impl Place<'_> {
             Err(refused) => return refused,
         };
         if !switches::is_off("tolerant-marks") && !keeps_marks(&block, &mapping, most) {
+            return Tolerant::None;
+        }
+        if !keeps_levels(&block, &mapping, &kept) {
             return Tolerant::None;
         }
         if !keeps_continuations(&block, &mapping, &kept, most) || !keeps_texts(&block, &mapping, &kept, most)

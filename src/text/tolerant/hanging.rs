@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::blanks::Line;
 use super::indentation::{Block, Mapping, item_mark};
-use super::levels::{bracket_end, continuations};
+use super::levels::{bracket_end, continuations, hanging};
 
 /// Whether each line that stands behind the mark of the list item above it does so once mapped: such a line is indented by the mark,
 /// also where a line of the old text is indented as deep by levels.
@@ -29,6 +29,21 @@ pub(super) fn keeps_marks(block: &Block, mapping: &Mapping, most: usize) -> bool
         keeps
     });
     keeps.all(|keeps| keeps)
+}
+
+/// Whether new lines on a level are indented as the old text shows for a level: how much further out or in a hanging line stands
+/// tells nothing of them. `kept` has the line of the old text for each of the new one that is the same, blanks aside.
+pub(super) fn keeps_levels(block: &Block, mapping: &Mapping, kept: &[Option<usize>]) -> bool {
+    if mapping.has_levels() {
+        return true;
+    }
+    let ([_, nests], mut levels) = (block.nesting(), block.levels());
+    levels.extend(mapping.cut_level());
+    let hangs = hanging(&block.new, &nests);
+    block.new.iter().enumerate().all(|(at, line)| {
+        let stays = || kept[at].is_some_and(|old| block.old[old].head == line.head);
+        line.is_blank() || hangs[at] || levels.contains(line.head) || stays()
+    })
 }
 
 /// Whether each line of the new text that goes on with the one above it is as much deeper as it was sent, or the old text shows how

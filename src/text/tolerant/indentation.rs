@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::blanks::{Line, Pieces, blank_head};
-use super::levels::{Strings, continuations, may_open_level, opens_level, shows_level};
+use super::levels::{Strings, continuations, hanging, may_open_level, opens_level, shows_level};
 use crate::order;
 
 /// The longest unit of a level that is looked for in a text.
@@ -40,6 +40,13 @@ impl<'t> Block<'t> {
             true => [&self.old, &self.new].map(|lines| lines.iter().map(|line| !line.is_blank()).collect()),
             false => found,
         }
+    }
+
+    /// The indentations, as sent, of lines of the old text that stand on a level.
+    pub(super) fn levels(&self) -> HashSet<&'t [u8]> {
+        let [nests, _] = self.nesting();
+        let lines = self.old.iter().zip(&nests).zip(hanging(&self.old, &nests));
+        lines.filter(|((_, nests), hangs)| **nests && !hangs).map(|((line, _), _)| line.head).collect()
     }
 
     /// Whether there are list items.
@@ -110,6 +117,17 @@ impl<'t> Mapping<'t> {
         self.whole.is_none() && self.cut.as_ref().is_some_and(|cut| cut.only.is_none())
     }
 
+    /// The blanks of the file in front of a first line that was sent without them.
+    pub(super) fn cut_level(&self) -> Option<&'t [u8]> {
+        self.cut.as_ref().map(|cut| cut.first.1)
+    }
+
+    /// Whether lines on any level are indented alike: as they were sent, or by a unit that all lines of the old text confirm.
+    pub(super) fn has_levels(&self) -> bool {
+        let is_same = |whole: &ByLevel| whole.pairs.iter().all(|(sent, found)| sent == found);
+        self.is_of_file() || self.whole.as_ref().is_some_and(|whole| whole.unit.is_some() || is_same(whole))
+    }
+
     /// The length of a level as it was sent, if it is known.
     pub(super) fn sent_level(&self) -> Option<usize> {
         Some(self.whole.as_ref()?.unit?.0.len())
@@ -173,7 +191,9 @@ impl<'t> ByLevel<'t> {
         let sent = smallest_step(steps(old().copied()).chain(of_new));
         let found = usual_step(steps(lines()));
         let of_texts = sent.zip(found).map(|(sent, found)| Unit(sent, found));
-        let of_pairs = smallest_difference(&pairs);
+        let levels = block.levels();
+        let of_levels: Vec<Pair> = pairs.iter().copied().filter(|(sent, _)| levels.contains(sent)).collect();
+        let of_pairs = smallest_difference(&of_levels);
         let fits = |unit: &Unit| unit.fits(&pairs);
         // Lines below a list item are indented by its mark, which may be as long as a level is. So where the file has lists, other
         // indentations than those of the old text are known only if it shows a level itself, and that is the file's.
@@ -202,8 +222,7 @@ impl<'t> ByLevel<'t> {
     /// give what the file has, the others are not known.
     fn unless_texts_differ(self, block: &Block) -> ByLevel<'t> {
         let fits = |(old, found): (&Line, &Line)| {
-            let is_known = old.is_blank() || self.pairs.iter().any(|(sent, _)| *sent == old.head);
-            is_known || self.map(old.head, found.head.len()).as_deref() == Some(found.head)
+            old.is_blank() || self.map(old.head, found.head.len()).as_deref() == Some(found.head)
         };
         let shows_more = self.pairs.len() > 1 && self.pairs.iter().any(|(sent, found)| sent != found);
         let is_shown = shows_more || block.old.iter().zip(&block.found).all(fits);

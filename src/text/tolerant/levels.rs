@@ -74,6 +74,46 @@ pub(super) fn continuations<'b>(
     )
 }
 
+/// For each line, whether it hangs below another one and may stand anywhere: its indentation tells nothing of a level. So do
+/// continuations, what an open bracket is the last character above, and lines up to the bracket that closes one of the lines before
+/// these. Below the line that ends what hangs, and opens a level, lines are on that level. `nests` tells for each line whether it
+/// shows how lines nest.
+pub(super) fn hanging(lines: &[Line], nests: &[bool]) -> Vec<bool> {
+    let mut hangs = vec![false; lines.len()];
+    let (mut outer, mut open): (Vec<(usize, bool)>, isize) = (Vec::new(), 0);
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_blank()) {
+        let above = outer.partition_point(|(above, _)| lines[*above].head.len() < line.head.len());
+        hangs[at] = outer[..above].last().is_some_and(|(_, opens)| !opens);
+        if !nests[at] {
+            continue;
+        }
+        outer.truncate(above);
+        let ends_opening = without_comment(line.core).last().is_some_and(|last| b":{".contains(last));
+        if let Some((_, opens)) = outer.last_mut().filter(|_| ends_opening) {
+            *opens = true;
+        }
+        outer.push((at, shows_level(line.core)));
+        open += open_brackets(line.core);
+        if open < 0 {
+            // A bracket that begins its line stands where the line stands that has opened it.
+            let end = at + usize::from(!matches!(line.core.first(), Some(b')' | b']')));
+            hangs[..end].fill(true);
+            open = 0;
+        }
+    }
+    hangs
+}
+
+/// Number of round and square brackets that are opened, less those that are closed.
+fn open_brackets(core: &[u8]) -> isize {
+    let count = |byte: &u8| match byte {
+        b'(' | b'[' => 1,
+        b')' | b']' => -1,
+        _ => 0,
+    };
+    core.iter().map(count).sum()
+}
+
 /// Whether a deeper line below this one shows how deep a level is. What hangs below an open bracket may be deeper than that.
 pub(super) fn shows_level(core: &[u8]) -> bool {
     may_open_level(core) && !matches!(without_comment(core).last(), Some(b'(' | b'['))

@@ -63,6 +63,34 @@ fn a_line_without_indentation_shows_no_other_one_where_comments_and_strings_are_
 }
 
 #[test]
+fn what_hangs_below_a_line_does_not_show_how_deep_a_block_is() {
+    const ALIGNED: &str =
+        "if q0:\n    if q1:\n        ab(1,\n           2)\n        while z:\n            r()\n";
+    const TABS: &str = "def f(x):\n\tfoo(a,\n\t    b)\n\tif x:\n\t\tr()\n";
+    const FAR: &str = "def f(x):\n    foo(\n            a)\n    if x:\n        r()\n";
+    for (text, old) in [
+        (ALIGNED, "    ab(1,\n        2)\n    while z:"),
+        (ALIGNED, "ab(1,\n  2)\nwhile z:"),
+        // The call begins above the place.
+        (ALIGNED, "        2)\n    while z:"),
+        (TABS, "    foo(a,\n        b)\n    if x:"),
+        (FAR, "  foo(\n    a)\n  if x:"),
+    ] {
+        let last = old.lines().next_back().unwrap_or_default();
+        let unit = if last.starts_with(' ') { &last[..last.len() - last.trim_start().len()] } else { "  " };
+        let new = format!("{old}\n{}{unit}q()", &last[..last.len() - last.trim_start().len()]);
+        let next = text.find("r()").map(|at| &text[text[..at].rfind('\n').map_or(0, |at| at + 1)..at]);
+        let exact = text.replace("r()", &format!("q()\n{}r()", next.unwrap_or_default()));
+        let found = edited(text, old, &new);
+        assert!(found.is_none() || found.as_ref() == Some(&exact), "{old:?}: {found:?}");
+    }
+    // What stands on a level that the old text shows is put in.
+    let old = "    ab(1,\n        2)\n    while z:";
+    let found = edited(ALIGNED, old, "    ab(1,\n        2)\n    c()\n    while y:");
+    assert_eq!(found, Some(ALIGNED.replace("while z", "c()\n        while y")));
+}
+
+#[test]
 fn a_line_is_not_put_into_a_string_that_the_file_indents_otherwise_than_the_code_around_it() {
     const TEXT: &str = "def f():\n    q = \"\"\"\n  SELECT a\n  FROM b\n    \"\"\"\n    run(q)\n";
     let old = "    q = \"\"\"\n    SELECT a\n    FROM b\n    \"\"\"\n";

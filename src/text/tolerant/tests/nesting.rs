@@ -2,7 +2,8 @@
 //!
 //! A program is a tree of lines. The file shows it in one unit of indentation, the edit shows a part of it in another one,
 //! some levels further in or out, with other blanks at the ends of lines. What is taken must be, byte for byte, what the
-//! same edit in the file's own indentation gives. Lists are those of YAML: what is in an item is indented by its mark.
+//! same edit in the file's own indentation gives. What goes on with a call is aligned below its bracket; where the old text has
+//! such a line anywhere else, only the other lines are compared, because no indentation of it changes a program. Lists are those of YAML: what is in an item is indented by its mark.
 
 use proptest::prelude::*;
 
@@ -14,6 +15,8 @@ struct Row {
     indents: Vec<Indent>,
     /// So many fewer of them it has in the file: inside a string, what was sent may be indented otherwise than the file.
     fewer: usize,
+    /// How much deeper than its call an aligned line was sent, if not as in the file.
+    hangs: Option<usize>,
     core: String,
     /// The blanks at its end in the file, and in both texts of the edit.
     tails: [&'static str; 3],
@@ -24,6 +27,20 @@ impl Row {
     fn is_string(&self) -> bool {
         self.core.starts_with('t') || self.core.contains("\"\"\"")
     }
+
+    /// Whether it goes on with a call.
+    fn is_aligned(&self) -> bool {
+        matches!(self.indents.last(), Some(Indent::Aligned(_)))
+    }
+
+    /// How it was sent to be indented.
+    fn sent(&self) -> Vec<Indent> {
+        let mut indents = self.indents.clone();
+        if let (Some(Indent::Aligned(blanks)), Some(sent)) = (indents.last_mut(), self.hangs) {
+            *blanks = sent;
+        }
+        indents
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +48,8 @@ enum Indent {
     Level,
     /// Below the mark of a list item.
     Mark,
-    /// Below the character behind an open bracket.
-    Aligned,
+    /// Below the character behind an open bracket, so many blanks deeper.
+    Aligned(usize),
 }
 
 /// Choices, which end in zeros.
@@ -60,13 +77,17 @@ impl Tape<'_> {
             if !is_item && self.below(5) == 1 {
                 self.texts(indents, lists, out);
             }
-            if !lists && self.below(8) == 1 {
-                let call = |indents, core| Row { indents, fewer: 0, core, tails };
-                out.push(call(own.to_vec(), format!("k{} = f(a,", self.1)));
-                out.push(call([own, &[Indent::Aligned]].concat(), format!("b{})", self.1)));
+            if !lists && self.below(6) == 1 {
+                let name = ["", " = f"][self.below(2)];
+                let begin = format!("k{}{name}(a,", self.1);
+                let aligned = Indent::Aligned(begin.len() - 2);
+                let hangs = (self.below(3) == 1).then(|| [4, 2, 8, 3][self.below(4)]);
+                let call = |indents, hangs, core| Row { indents, fewer: 0, hangs, core, tails };
+                out.push(call(own.to_vec(), None, begin));
+                out.push(call([own, &[aligned]].concat(), hangs, format!("b{})", self.1)));
                 continue;
             }
-            out.push(Row { indents: own.to_vec(), fewer: 0, core, tails });
+            out.push(Row { indents: own.to_vec(), fewer: 0, hangs: None, core, tails });
             if room == 0 {
                 continue;
             }
@@ -99,7 +120,7 @@ impl Tape<'_> {
             let tails = [self.tail(), self.tail()];
             let fewer = usize::from(is_out && core.starts_with('t'));
             let tails = [tails[0], tails[1], tails[1]];
-            out.push(Row { indents: indents.to_vec(), fewer, core, tails });
+            out.push(Row { indents: indents.to_vec(), fewer, hangs: None, core, tails });
         }
     }
 
@@ -107,9 +128,9 @@ impl Tape<'_> {
     fn changed(&mut self, old: &[Row], lists: bool) -> Vec<Row> {
         let (mut new, mut at) = (Vec::new(), 0);
         // Lines further out in front of it, however many levels.
-        if let Some(first) =
-            old.first().filter(|row| !row.indents.is_empty() && !row.is_string() && self.below(6) == 1)
-        {
+        if let Some(first) = old.first().filter(|row| {
+            !row.indents.is_empty() && !row.is_string() && !row.is_aligned() && self.below(6) == 1
+        }) {
             let out = &first.indents[..self.below(first.indents.len())];
             self.rows(out, false, 1, &mut new);
         }
@@ -129,7 +150,8 @@ impl Tape<'_> {
             // Nothing else is put into a string.
             let choice = if row.is_string() && !row.core.ends_with('"') { 6 } else { self.below(7) };
             match choice {
-                0..3 if row.is_string() => {
+                // Nothing begins between the lines of a call.
+                0..3 if row.is_string() || row.is_aligned() => {
                     new.push(row.clone());
                     at += 1;
                 }
@@ -139,11 +161,16 @@ impl Tape<'_> {
                     new.push(row.clone());
                     at += 1;
                 }
-                // Nothing begins between the lines of a call.
-                2 if !lists && key.last() != Some(&Indent::Aligned) => {
+                2 if !lists && !row.is_aligned() => {
                     self.1 += 1;
                     let core = format!("if{}:", self.1);
-                    new.push(Row { indents: key.clone(), fewer: 0, core, tails: ["", "", self.tail()] });
+                    new.push(Row {
+                        indents: key.clone(),
+                        fewer: 0,
+                        hangs: None,
+                        core,
+                        tails: ["", "", self.tail()],
+                    });
                     new.extend(old[at..end].iter().cloned().map(|mut row| {
                         row.indents.insert(0, Indent::Level);
                         row
@@ -158,7 +185,7 @@ impl Tape<'_> {
                     new.push(row.clone());
                     let out = &key[..self.below(key.len())];
                     // Nothing in it is deeper than a level below the line before it.
-                    if at + 1 == old.len() {
+                    if at + 1 == old.len() && !row.core.ends_with(',') {
                         self.rows(out, false, 1, &mut new);
                     }
                     at += 1;
@@ -170,7 +197,9 @@ impl Tape<'_> {
             }
         }
         // A string that the file has not yet stands as it was sent.
-        let is_new = |row: &Row| row.core.contains('.') && !old.iter().any(|old| old.core == row.core);
+        let is_new = |row: &Row| !old.iter().any(|old| old.core == row.core);
+        new.iter_mut().filter(|row| is_new(row)).for_each(|row| row.hangs = None);
+        let is_new = |row: &Row| row.core.contains('.') && is_new(row);
         new.iter_mut().filter(|row| is_new(row)).for_each(|row| row.fewer = 0);
         new
     }
@@ -181,18 +210,19 @@ fn blanks(indents: &[Indent], unit: &str, more: isize) -> Option<String> {
     let shift = if more < 0 { -more as usize } else { 0 };
     let rest = indents.get(shift..).filter(|_| indents[..shift].iter().all(|&one| one == Indent::Level))?;
     let own = rest.iter().map(|indent| match indent {
-        Indent::Level => unit,
-        Indent::Mark => "  ",
-        Indent::Aligned => "       ",
+        Indent::Level => unit.to_owned(),
+        Indent::Mark => "  ".to_owned(),
+        Indent::Aligned(blanks) => " ".repeat(*blanks),
     });
-    Some(std::iter::repeat_n(unit, more.max(0) as usize).chain(own).collect())
+    Some(unit.repeat(more.max(0) as usize) + &own.collect::<String>())
 }
 
 /// The text of lines, each with the blanks at its end of one side: 0 of the file, 1 of the old text, 2 of the new one.
 fn text(rows: &[Row], unit: &str, more: isize, side: usize) -> Option<String> {
     let line = |row: &Row| {
         let fewer = if side == 0 { row.fewer } else { 0 };
-        Some(blanks(&row.indents[fewer..], unit, more)? + &row.core + row.tails[side])
+        let indents = if side == 0 { row.indents.clone() } else { row.sent() };
+        Some(blanks(&indents[fewer..], unit, more)? + &row.core + row.tails[side])
     };
     rows.iter().map(line).collect::<Option<Vec<String>>>().map(|lines| lines.join("\n"))
 }
@@ -216,6 +246,8 @@ struct Case {
     expected: String,
     /// Whether the old text fits a second place.
     is_twice: bool,
+    /// Whether aligned lines were sent otherwise than the file has them.
+    hangs: bool,
 }
 
 fn case(tape: &[u8], lists: bool) -> Option<Case> {
@@ -232,14 +264,14 @@ fn case(tape: &[u8], lists: bool) -> Option<Case> {
     let (sent_old, sent_new) = (text(old, sent_unit, more, 1)?, text(&new, sent_unit, more, 2)?);
     let is_same = old
         .iter()
-        .all(|row| blanks(&row.indents, sent_unit, more) == blanks(&row.indents[row.fewer..], unit, 0));
+        .all(|row| blanks(&row.sent(), sent_unit, more) == blanks(&row.indents[row.fewer..], unit, 0));
     let file = text(&rows, unit, 0, 0)?;
     let replaced = match is_same {
         // The exact edit puts in what was sent.
         true => {
             let tail = |row: &Row| exact(old, std::slice::from_ref(row), "").trim_start().len();
             let line = |row: &Row| {
-                let blanks = blanks(&row.indents, sent_unit, more).unwrap_or_default();
+                let blanks = blanks(&row.sent(), sent_unit, more).unwrap_or_default();
                 let flat = exact(old, &[Row { indents: Vec::new(), fewer: 0, ..row.clone() }], "");
                 assert!(tail(row) <= flat.len());
                 blanks + &flat
@@ -249,12 +281,13 @@ fn case(tape: &[u8], lists: bool) -> Option<Case> {
         false => exact(old, &new, unit),
     };
     let parts = [text(&rows[..start], unit, 0, 0)?, replaced, text(&rows[end..], unit, 0, 0)?];
+    let hangs = old.iter().chain(&new).any(|row| row.hangs.is_some());
     let edges = [tape.below(3) == 1 && start > 0, tape.below(3) == 1 && end < rows.len()];
     let has = [start > 0, !new.is_empty() || edges == [false; 2], end < rows.len()];
     let parts: Vec<String> =
         parts.into_iter().zip(has).filter(|(_, has)| *has).map(|(part, _)| part).collect();
     Some(
-        Case { file, old: sent_old, new: sent_new, expected: parts.join("\n"), is_twice: false }
+        Case { file, old: sent_old, new: sent_new, expected: parts.join("\n"), is_twice: false, hangs }
             .with(edges, &mut tape),
     )
 }
@@ -270,8 +303,13 @@ impl Case {
         let twice = tape.below(8) == 1;
         let again = |text: String| if twice { format!("{text}\nagain:\n{}\n\n", self.old) } else { text };
         let (file, expected) = (again(self.file), again(self.expected));
-        Case { file, expected, old: text(self.old.clone()), new: text(self.new), is_twice: twice }
+        Case { file, expected, old: text(self.old.clone()), new: text(self.new), is_twice: twice, ..self }
     }
+}
+
+/// Whether a line goes on with a call.
+fn is_aligned(line: &str) -> bool {
+    line.trim().starts_with('b')
 }
 
 /// Whether the edit is taken. Fails if it gives something else than the exact edit.
@@ -279,7 +317,11 @@ fn is_taken(case: &Case) -> bool {
     match edited(&case.file, &case.old, &case.new) {
         Some(text) => {
             assert!(!case.is_twice, "one of several places: {case:#?}");
-            assert_eq!(text, case.expected, "{case:#?}");
+            let told = [&text, &case.expected].map(|text| {
+                let aside = |line| if case.hangs && is_aligned(line) { line.trim() } else { line };
+                text.split('\n').map(aside).collect::<Vec<&str>>()
+            });
+            assert_eq!(told[0], told[1], "{case:#?}");
             true
         }
         None => false,
