@@ -162,6 +162,29 @@ fn a_miss_is_added_only_if_it_is_one_line_and_nothing_is_like_it() {
 }
 
 #[test]
+fn a_line_sent_with_more_around_it_is_like_it_however_much_the_text_has_of_its_parts() {
+    // Each block holds more of the old texts than the line does, but nowhere together.
+    let far = "x".repeat(30);
+    let noise = |nth: usize| {
+        format!("# {}the class_{far} _CallL{far}List(li{far}ist):{far}e clas\n", "x".repeat(nth % 4))
+    };
+    let noise = |from: usize| (from..from + 300).map(noise).collect::<String>();
+    let old = [noise(0), "class _CallList(list):\n".into(), noise(300)].concat();
+    for encoding in [Encoding::Utf8, Encoding::Utf16Le] {
+        let old = encoded(encoding, &old);
+        for old_text in [
+            "the class _CallList(list):",
+            "class _CallList(list): extra",
+            "class _CallList(list):;;",
+            "a class _CallList(list): x",
+        ] {
+            let changed = change(encoding, &old, &every(old_text, "x", IfMissing::AppendIfUnlike));
+            assert!(matches!(changed, Err(Error::Unmatched(_))), "{encoding:?} {old_text:?}");
+        }
+    }
+}
+
+#[test]
 fn a_star_means_everything_only_where_the_text_has_none() {
     for encoding in Encoding::ALL.iter().copied() {
         let everything =

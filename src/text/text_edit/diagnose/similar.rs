@@ -24,6 +24,10 @@ pub(crate) const COMPARED: usize = 1_024;
 /// A shorter text is one block.
 const SMALL: usize = 16 * 1024;
 
+/// Number of places that are looked at for a half of a needle, and the fewest bytes of one that is looked for.
+const PLACES: usize = 1_000;
+const LEAST_HALF: usize = 6;
+
 /// Bytes searched for a short needle, which needs a lookup for every byte.
 const SEARCHED_BYTEWISE: usize = 32 << 20;
 
@@ -82,7 +86,35 @@ pub(crate) fn regions(text: &[u8], needle: &str) -> Regions {
         let from = crate::lines::char_boundary(text, start.saturating_sub(around));
         from..crate::lines::char_boundary(text, (end + around).min(text.len()))
     };
-    Regions { at: best.iter().map(region).collect(), early: searched < text.len() }
+    let parts = standing_parts(text, needle).into_iter().map(|at| {
+        let from = crate::lines::char_boundary(text, at.saturating_sub(around));
+        from..crate::lines::char_boundary(text, (at + needle.len() + around).min(text.len()))
+    });
+    Regions { at: best.iter().map(region).chain(parts).collect(), early: searched < text.len() }
+}
+
+/// Where the needle would begin, in the places that hold the longest part of it to the letter: at least one of its halves. The
+/// grams alone miss such a place where many blocks hold more of them, each somewhere else.
+fn standing_parts(text: &[u8], needle: &[u8]) -> Vec<usize> {
+    let half = needle.len() / 2;
+    if half < LEAST_HALF {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for from in [0, half / 2, needle.len() - half] {
+        work::count(text.len());
+        let places = memchr::memmem::find_iter(text, &needle[from..from + half]).take(PLACES);
+        found.extend(places.map(|at| {
+            let before = needle[..from].iter().rev().zip(text[..at].iter().rev());
+            let behind = needle[from + half..].iter().zip(&text[at + half..]);
+            let equal = before.take_while(|(one, other)| one == other).count()
+                + behind.take_while(|(one, other)| one == other).count();
+            (equal, at.saturating_sub(from))
+        }));
+    }
+    order::sort_by_key(&mut found, |&(equal, at)| (std::cmp::Reverse(equal), at));
+    found.dedup();
+    found.into_iter().take(BLOCKS).map(|(_, at)| at).collect()
 }
 
 /// The passages of `text` within `regions` that are most similar to `needle`, best first.
