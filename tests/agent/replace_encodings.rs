@@ -49,3 +49,37 @@ fn a_pattern_that_is_not_ascii_says_where_its_absence_is_not_proved() {
     server.ok("replace", json!({ "pattern": "foo", "replacement": "bar" }));
     assert_eq!((folder.read("a"), folder.text("b")), (b"\xec\xe8\xf0 bar\n".to_vec(), "bar\n".into()));
 }
+
+/// A text with the mark of UTF-8 and a wrong byte.
+const MARKED: &[u8] = b"\xEF\xBB\xBFabc = 1\nc\xC3\xA9 text \xFF\nend\n";
+
+#[test]
+fn the_mark_of_a_text_with_wrong_bytes_is_no_part_of_it() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    put(&folder, "m.txt", MARKED);
+    for more in [json!({}), json!({ "encoding": "utf-8" }), json!({ "encoding": "auto" })] {
+        let mut call = json!({ "pattern": "^abc", "path": "m.txt" });
+        call.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        let text = server.ok("grep", call);
+        assert!(text.contains("1: abc = 1"), "{text}");
+    }
+    let rest = &MARKED[3..];
+    let line = |first: &str| [&MARKED[..3], first.as_bytes(), &rest[b"abc = 1".len()..]].concat();
+    let hunk = "--- a/m.txt\n+++ b/m.txt\n@@ -1 +1 @@\n-abc = 1\n+X = 1\n";
+    for (tool, call, expected) in [
+        ("replace", json!({ "pattern": "^a", "replacement": "#" }), line("#bc = 1")),
+        ("replace", json!({ "pattern": "\\A.", "replacement": "#" }), line("#bc = 1")),
+        ("replace", json!({ "pattern": "^abc", "replacement": "Y" }), line("Y = 1")),
+        ("replace", json!({ "pattern": "\\A", "replacement": "# " }), line("# abc = 1")),
+        ("edit", json!({ "path": "m.txt", "lines": "1", "new": "X" }), line("X")),
+        ("edit", json!({ "path": "m.txt", "lines": "1", "new": "X", "expect": "abc = 1" }), line("X")),
+        ("edit", json!({ "path": "m.txt", "old": "abc", "new": "X" }), line("X = 1")),
+        ("edit", json!({ "patch": hunk }), line("X = 1")),
+    ] {
+        put(&folder, "m.txt", MARKED);
+        let answer = server.tool(tool, call.clone());
+        assert!(!answer.is_error, "{call}: {}", answer.text);
+        assert_eq!(folder.read("m.txt"), expected, "{call}");
+    }
+}

@@ -35,7 +35,7 @@ impl Doubt {
         }
         Ok(match first_wrong(old, || control.check())? {
             None => Doubt::None,
-            Some(wrong) if is_mostly_utf_8(old, wrong) => Doubt::WrongBefore,
+            Some(wrong) if text.has_mark || is_mostly_utf_8(old, wrong) => Doubt::WrongBefore,
             Some(_) => Doubt::AnyBefore,
         })
     }

@@ -95,7 +95,8 @@ pub fn likely(first: &[u8], sample: &[u8]) -> Option<Likely> {
         return Some(of_units((encoding, false)));
     }
     let (right, wrong) = in_utf_8(sample);
-    if right > wrong {
+    // A mark says it: nothing else begins with these bytes.
+    if right > wrong || Encoding::of_mark(first) == Some(Encoding::Utf8) {
         return None;
     }
     let wide = by_units(first);

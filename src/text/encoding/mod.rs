@@ -32,7 +32,7 @@ pub use self::escapes::{ESC, by_all_escapes, by_escapes, has_escapes, has_wide, 
 use self::guess::likely_of_all;
 pub use self::guess::{LOOKED_AT, hidden, is_mostly_utf_8, is_utf_8};
 pub use self::guess::{Likely, likely};
-pub use self::readings::{ReadingDoubt, Readings, readings, with_replacements};
+pub use self::readings::{ReadingDoubt, Readings, readings, unmarked, with_replacements};
 pub(super) use self::real_utf_8::{is_really_utf_8, other_than_utf_8};
 pub use self::table::Encoding;
 use self::table::{ROWS, Row};

@@ -45,7 +45,8 @@ pub fn readings(bytes: &[u8]) -> Readings {
         _ if is_utf_8 => None,
         _ => but_for_few(sample_of(bytes, wrong)),
     };
-    let is_rather_utf_8 = likely.is_none() && is_rather_utf_8(bytes, wrong);
+    let is_marked = Encoding::of_mark(bytes) == Some(Encoding::Utf8);
+    let is_rather_utf_8 = is_marked || likely.is_none() && is_rather_utf_8(bytes, wrong);
     let mut encodings: Vec<Encoding> =
         is_rather_utf_8.then_some(Encoding::Utf8).into_iter().chain(repaired).collect();
     encodings.extend(likely.map(|(encoding, _)| encoding).filter(|encoding| repaired != Some(*encoding)));
@@ -56,6 +57,11 @@ pub fn readings(bytes: &[u8]) -> Readings {
         encodings.push(Encoding::Utf8);
     }
     Readings { encodings, doubt: unless(is_utf_8) }
+}
+
+/// The part of the bytes that is text in this encoding: behind its mark, if they have that.
+pub fn unmarked(encoding: Encoding, bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(encoding.mark()).unwrap_or(bytes)
 }
 
 fn of_escapes(bytes: &[u8]) -> Readings {
@@ -208,6 +214,16 @@ mod tests {
         let odd = [&encoded(Encoding::Utf16Le, "ещё\n")[..], b"!"].concat();
         assert_eq!(with_replacements(Encoding::Utf16Le, &odd).as_deref(), Some("ещё\n\u{fffd}"));
         assert_eq!(with_replacements(Encoding::Utf16Le, b"a\0\0\0\0\0!"), None);
+    }
+
+    #[test]
+    fn a_text_with_the_mark_of_utf_8_is_such_with_wrong_bytes() {
+        for rest in [&b"abc = 1\nc\xC3\xA9 text \xFF\nend\n"[..], b"abc\n\xFF\n", b"caf\xE9 \xE8 \xE0\n"] {
+            let bytes = [Encoding::Utf8.mark(), rest].concat();
+            assert_eq!(readings(&bytes).encodings[0], Encoding::Utf8, "{rest:x?}");
+            assert_eq!(unmarked(Encoding::Utf8, &bytes), rest);
+            assert_eq!(likely_of_all(&bytes, 3), None, "{rest:x?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use folder::{Error, Result};
 use search::LineMatcher;
-use text::encoding::{Encoding, Readings};
+use text::encoding::{Encoding, Readings, unmarked};
 
 /// The encoding as which a text that is not UTF-8 has the most matches, if it has any. All of it counts wherever the search begins, so
 /// that the next search, which begins at a byte of the decoded text, takes the same one.
@@ -13,7 +13,7 @@ pub(super) fn best_reading(
 ) -> Result<Option<Encoding>> {
     let (mut most, mut best) = ((0, 0), None);
     for encoding in readings.encodings.iter().copied() {
-        let text = encoding.decode_lossy(bytes);
+        let text = encoding.decode_lossy(unmarked(encoding, bytes));
         let lines = scan.scan(text.as_bytes(), 0..text.len(), 0, &mut Vec::new())?.matches;
         let mut places = 0;
         // Of the matches in a line, a wrong reading may miss some.

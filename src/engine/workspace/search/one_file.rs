@@ -18,7 +18,7 @@ use sys::fs::Stat;
 use text::encoded_edit::MAX_DECODED;
 use text::encoding::{
     Encoding, EncodingChoice, EncodingSource, ReadingDoubt, Readings, TextEncoding, is_utf_8, readings,
-    with_replacements,
+    unmarked, with_replacements,
 };
 
 /// The largest file that is copied, in bytes. A larger one that is not UTF-8 is searched where it is mapped, so that its text in ASCII
@@ -168,7 +168,7 @@ impl Workers<'_> {
                 _ => EncodingSource::Given,
             };
             let read_as = TextEncoding { encoding, source, has_mark };
-            let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
+            let bytes = unmarked(encoding, bytes);
             let replaced = || with_replacements(encoding, bytes).inspect(|_| counts.replaced += 1);
             let Some(text) = encoding.decode(bytes).ok().or_else(replaced) else {
                 // UTF-16 holds NUL bytes.
@@ -195,11 +195,13 @@ impl Workers<'_> {
                 counts.unsure += u64::from(is_other);
                 counts.undecoded += u64::from(readings.doubt == ReadingDoubt::OtherSets);
             }
-            let text = best.map(|one| one.decode_lossy(bytes).into_owned()).unwrap_or_default();
+            let decoded = |one: Encoding| one.decode_lossy(unmarked(one, bytes)).into_owned();
+            let text = best.map(decoded).unwrap_or_default();
             let encoding = best.unwrap_or(Encoding::Utf8);
             let is_sure = encoding == Encoding::Utf8 || readings.doubt == ReadingDoubt::None;
             let source = if is_sure { EncodingSource::Guess } else { EncodingSource::WeakGuess };
-            let read_as = TextEncoding { encoding, source, has_mark: false };
+            let has_mark = unmarked(encoding, bytes).len() < bytes.len();
+            let read_as = TextEncoding { encoding, source, has_mark };
             return self.search_decoded(file, opened, (text, read_as), batch, scratch);
         }
         let text = &bytes[start..];
