@@ -142,7 +142,9 @@ impl TextsCall<'_> {
                     self.push_error(&mut text, file, &error);
                 }
             }
-            tokens += tokens_of(&text.as_bytes()[before..]);
+            if shares.room.is_some() {
+                tokens += tokens_of(&text.as_bytes()[before..]);
+            }
             let is_over = shares.room.is_some_and(|room| text.len() > room || tokens > most);
             if shares.all && (is_over || rest.is_some()) {
                 return Ok(None);
