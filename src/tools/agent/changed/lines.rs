@@ -63,10 +63,18 @@ fn changed_lines(old: &[u8], at: Range<usize>, new: &[u8], line: usize) -> Optio
     let begins_line = old[..start].last().is_none_or(is_break);
     let behind = &old[start + gone.len()..];
     let first = line + breaks(&new[..head]);
+    if put_in.is_empty() && is_half_break(gone, &old[..start], behind) {
+        // The other half still ends the line. Before it, the first half was counted as a break.
+        let first = first - usize::from(gone == b"\n");
+        return Some(Lines { first, last: first, is_removed: false, at, line: first });
+    }
     if put_in.is_empty() {
         // Whole lines: with the break behind them, or with that before them.
         let from_start = begins_line && (behind.is_empty() || gone.last().is_some_and(is_break));
-        let from_break = leading_break(gone) > 0 && behind.first().is_none_or(is_break);
+        let ends_line = leading_break(gone);
+        // The break of the last line alone is no line.
+        let is_line = ends_line < gone.len() || !behind.is_empty();
+        let from_break = ends_line > 0 && is_line && behind.first().is_none_or(is_break);
         let first = first + usize::from(!from_start && from_break);
         return Some(Lines { first, last: first, is_removed: from_start || from_break, at, line });
     }
@@ -75,6 +83,15 @@ fn changed_lines(old: &[u8], at: Range<usize>, new: &[u8], line: usize) -> Optio
     let first = first + usize::from(leading > 0 && leading < put_in.len());
     let last = first + breaks(without_last_break(&put_in[leading.min(put_in.len() - 1)..]));
     Some(Lines { first, last, is_removed: false, at, line })
+}
+
+/// Whether `gone` is the `\r` or the `\n` of a `\r\n` between `before` and `behind`.
+fn is_half_break(gone: &[u8], before: &[u8], behind: &[u8]) -> bool {
+    match gone {
+        b"\r" => behind.starts_with(b"\n"),
+        b"\n" => before.ends_with(b"\r"),
+        _ => false,
+    }
 }
 
 /// The length of the line break at the start of a text.
@@ -203,6 +220,16 @@ mod tests {
             ("x\n", vec![(1..1, "\n")], "1"),
             ("a b\nc\n", vec![(0..1, "A"), (2..3, "B"), (4..5, "C")], "1, 2"),
             ("a\nb\n", vec![(0..0, "1\n2\n")], "1-2"),
+            // A break that goes alone, or becomes a shorter one, removes no line.
+            ("a\r\nb\r\n", vec![(1..2, ""), (4..5, "")], "1, 2"),
+            ("a\r\nb\r\n", vec![(1..3, "\n"), (4..6, "\n")], "1, 2"),
+            ("a\r\nb\r\n", vec![(2..3, ""), (5..6, "")], "1, 2"),
+            ("x\n", vec![(1..2, "")], "1"),
+            ("x\r\n", vec![(1..3, "")], "1"),
+            ("x\ny\n", vec![(1..2, ""), (3..4, "")], "1"),
+            // Empty lines are lines.
+            ("x\n\n", vec![(2..3, "")], "2 (removed)"),
+            ("a\n\nb\n", vec![(1..2, "")], "2 (removed)"),
         ] {
             check(old, &splices, expected);
         }
