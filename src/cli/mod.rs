@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
 
 pub use choices::{LogFormat, LogLevel, Names, Sync, Transport};
@@ -275,8 +275,27 @@ impl Config {
 fn stop(error: clap::Error) -> Stop {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Asked(error),
-        _ => Stop::Wrong(one_line(&error.to_string())),
+        _ => Stop::Wrong(one_line(&without_false_tips(error).to_string())),
     }
+}
+
+/// Takes out the tips of the parser that lead elsewhere than what was meant: to take an unknown flag as a value, or to give another
+/// one that is not nearly the same.
+fn without_false_tips(mut error: clap::Error) -> clap::Error {
+    let text = |value: Option<&ContextValue>| match value {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    error.remove(ContextKind::Suggested);
+    let sent = text(error.get(ContextKind::InvalidArg));
+    let near = text(error.get(ContextKind::SuggestedArg));
+    let flag = sent.split('=').next().unwrap_or_default();
+    let is_near = flag.len() > 4 && (near.starts_with(flag) || flag.starts_with(&near))
+        || strsim::osa_distance(flag, &near) < 2;
+    if !is_near {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
 }
 
 /// Joins the lines of a message, without the usage.

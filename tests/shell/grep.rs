@@ -51,10 +51,27 @@ fn a_refused_flag_of_ripgrep_is_told_with_what_to_use_instead() {
         ("-j4", "leave it out"),
         ("--mmap", "leave it out"),
         ("--trim", "printed whole"),
+        ("-rn", "searched with all in them"),
+        ("-R", "searched with all in them"),
+        ("--include=*.py", "-g '*.py'"),
+        ("--exclude-dir=target", "-g '!target/**'"),
     ] {
         let ran = run(&folder, &["grep", flag, "total"]);
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(instead), "{flag}: {ran:?}");
         assert!(!ran.err.contains("tip:") && !ran.err.contains("a similar argument"), "{flag}: {ran:?}");
+    }
+    // No tip leads elsewhere than what was meant; one for a slip of the finger stays.
+    for words in [
+        &["changes", "--diff"][..],
+        &["edit", "--path=f"],
+        &["replace", "-n", "a", "b"],
+        &["read", "-v", "f"],
+    ] {
+        let err = run(&folder, words).err;
+        assert!(err.contains("unexpected argument") && !err.contains("tip:"), "{words:?}: {err}");
+    }
+    for flag in ["--ignore-cas", "--hiden"] {
+        assert!(run(&folder, &["grep", flag, "total"]).err.contains("a similar argument exists"), "{flag}");
     }
     // Of another command, such a flag is an unknown one.
     assert!(!run(&folder, &["files", "--mmap"]).err.contains("ripgrep"));

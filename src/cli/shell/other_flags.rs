@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Flags, and what is said of them behind "is not taken".
-const OTHERS: [(&[&str], &str); 21] = [
+const OTHERS: [(&[&str], &str); 24] = [
     (&["-v", "--invert-match", "--files-without-match"], "only lines and files that match are told"),
     (
         &["-a", "--text", "--binary", "-z", "--search-zip", "--null-data", "--pre", "--pre-glob"],
@@ -16,8 +16,15 @@ const OTHERS: [(&[&str], &str); 21] = [
     ),
     (
         &["-r", "--replace"],
-        "to change files use 'file-editor replace PATTERN REPLACEMENT', with --dry-run to see it only",
+        "folders are searched with all in them without it; to change files use 'file-editor replace PATTERN REPLACEMENT', with \
+         --dry-run to see it only",
     ),
+    (
+        &["-R", "--recursive", "--dereference-recursive"],
+        "leave it out: folders are searched with all in them",
+    ),
+    (&["--include"], "use -g GLOB, such as -g '*.py'"),
+    (&["--exclude-dir", "--exclude-from"], "use -g with '!', such as -g '!target/**'"),
     (&["--files"], "use 'file-editor files --path PATH', or with a glob 'file-editor files GLOB'"),
     (&["--column", "--vimgrep", "-b", "--byte-offset"], "use --json, which has the bytes of each match"),
     (&["-0", "--null"], "use --json, in which any path is unmistakable"),
