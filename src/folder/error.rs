@@ -125,6 +125,15 @@ pub enum Error {
     },
     /// The folder of a new file or folder does not exist.
     NoParent(Box<NoParent>),
+    /// A file that is too large to be replaced by a whole content.
+    ReplacesTooLarge {
+        /// The path requested.
+        name: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        max: u64,
+    },
     /// A folder that is to be deleted is not empty.
     NotEmpty {
         /// The path requested.
@@ -392,6 +401,8 @@ pub struct NoParent {
     pub missing: Vec<String>,
     /// Paths of such a folder in other served folders that have one.
     pub there: Vec<String>,
+    /// If the path requested is that of the folder itself: the path that what is moved or copied would have in it.
+    pub inside: Option<String>,
 }
 
 /// What stands at the path of a new file or folder.

@@ -291,6 +291,11 @@ impl FilePath {
         self.sent.as_deref().unwrap_or(&self.relative)
     }
 
+    /// Whether it was sent with a slash at its end, so that a folder is meant.
+    pub fn names_folder(&self) -> bool {
+        !self.relative.is_empty() && with_slashes(self.sent()).ends_with('/')
+    }
+
     /// The number of the served folder, if the path was absolute.
     pub fn folder(&self) -> Option<usize> {
         self.folder

@@ -81,7 +81,9 @@ pub(super) fn kind(error: &Error) -> ErrorKind {
         | Error::GitFolder { .. }
         | Error::KeptByGit { .. } => (code::FILE_SYSTEM, 403, System, "permission_denied"),
         Error::UnsafeLocks { .. } => (code::FILE_SYSTEM, 403, System, "unsafe_locks"),
-        Error::TooLarge { .. } | Error::LongLine { .. } => (code::FILE_SYSTEM, 413, Client, "too_large"),
+        Error::TooLarge { .. } | Error::ReplacesTooLarge { .. } | Error::LongLine { .. } => {
+            (code::FILE_SYSTEM, 413, Client, "too_large")
+        }
         Error::InvalidUtf8
         | Error::NotText { .. }
         | Error::Undecodable { .. }

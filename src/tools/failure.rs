@@ -59,6 +59,29 @@ impl Guide {
         [usual, "read_text_file", "view", "read", "read_file"].into_iter().find(|tool| self.offered.has(tool))
     }
 
+    /// How the file `name`, which is too large for that, is replaced by a whole content.
+    pub(super) fn replacer(&self, name: &str) -> String {
+        let is_offered = |tool: &str| self.paths && self.offered.has(tool);
+        let way = match self.call("delete_file", name) {
+            Some(delete) => format!("delete it with {delete}, then send the same call again"),
+            None if is_offered("edit") => {
+                format!(
+                    "delete it with edit {}, then send the same call again",
+                    json!({ "path": name, "delete": true })
+                )
+            }
+            // Only of the set `text`, it takes a star.
+            None if is_offered("view") && is_offered("edit_file") => {
+                let file = json!(name);
+                format!(
+                    "give the content as new_text: edit_file {{\"filename\":{file},\"old_text\":\"*\",\"new_text\":…}}"
+                )
+            }
+            None => return "Nothing was changed. The operator can raise the limit with --max-file.".into(),
+        };
+        format!("Nothing was changed. To replace a file of this size, {way}.")
+    }
+
     /// The calls that take a part of a file that is too large as a whole.
     fn parts(&self) -> Option<String> {
         let is_offered = |tool: &str| self.paths && self.offered.has(tool);

@@ -426,3 +426,23 @@ fn the_mark_of_a_file_is_kept_once_and_is_no_text_of_its_first_line() {
     edit(&server, json!([{ "path": "b", "lines": "1", "new": "\u{feff}one" }]));
     assert_eq!(folder.text("b"), "\u{feff}one\n");
 }
+
+#[test]
+fn a_new_path_with_a_slash_at_its_end_is_a_folder() {
+    let folder = Folder::new();
+    put(&folder, "w.txt", "w\n");
+    put(&folder, "d/x", "x\n");
+    let server = serve(&folder, &[]);
+    for (kind, path) in [("move_to", "w.txt"), ("copy_to", "w.txt"), ("copy_to", "d/x")] {
+        let before = folder.snapshot();
+        let text = refused(&server, &folder, json!([{ "path": path, kind: "new/" }]));
+        let name = path.trim_start_matches("d/");
+        let told = format!("To put it into that folder, give the path \"new/{name}\".");
+        assert!(text.contains("There is no folder 'new/'") && text.contains(&told), "{kind}: {text}");
+        assert!(folder.snapshot() == before);
+        let text = refused(&server, &folder, json!([{ "path": "w.txt", kind: "d/" }]));
+        assert!(text.contains("give the path \"d/w.txt\""), "{kind}: {text}");
+    }
+    edit(&server, json!([{ "path": "w.txt", "move_to": "new/w.txt" }, { "path": "d", "copy_to": "e/" }]));
+    assert_eq!((folder.text("new/w.txt"), folder.text("e/x")), ("w\n".into(), "x\n".into()));
+}

@@ -270,7 +270,6 @@ fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_wo
                 ("read_text_file", json!({ "path": "f", "start_line": 2 })),
                 ("read_text_file", json!({ "path": "f", "encoding": "windows-1252" })),
                 ("read_media_file", json!({ "path": "f" })),
-                ("write_file", json!({ "path": "f", "content": "x" })),
             ],
             "read_text_file with head, tail, or start_line and end_line; grep; edit_file with the text of a part.",
         ),
@@ -280,8 +279,6 @@ fn what_takes_a_file_over_the_limit_whole_is_refused_and_names_the_calls_that_wo
                 ("read_file", json!({ "filename": "f" })),
                 ("read_file", json!({ "filename": "f", "pattern": "letters" })),
                 ("view", json!({ "filename": "f", "skip_empty": true })),
-                ("write_file", json!({ "filename": "f", "content": "x" })),
-                ("edit_file", json!({ "filename": "f", "content": "x" })),
             ],
             "view with start_line and end_line; edit_file with the text of a part.",
         ),
@@ -315,6 +312,49 @@ fn one_edit_adds_at_most_the_limit_to_a_file_of_any_size() {
     assert!(folder.snapshot() == before);
     server.ok("edit_file", edit("bb"));
     assert!(folder.read("f") == text.replace('z', "bb").as_bytes());
+}
+
+#[test]
+fn the_refusal_to_replace_a_large_file_names_a_call_that_does() {
+    let folder = Folder::new();
+    for (set, tool, whole, named, call) in [
+        (
+            "text",
+            "write_file",
+            json!({ "filename": "f", "content": "new" }),
+            "edit_file {\"filename\":\"f\",\"old_text\":\"*\",\"new_text\":…}",
+            ("edit_file", json!({ "filename": "f", "old_text": "*", "new_text": "new" })),
+        ),
+        (
+            "text",
+            "edit_file",
+            json!({ "filename": "f", "content": "new" }),
+            "edit_file {\"filename\":\"f\",\"old_text\":\"*\",\"new_text\":…}",
+            ("edit_file", json!({ "filename": "f", "old_text": "*", "new_text": "new" })),
+        ),
+        (
+            "agent",
+            "edit",
+            json!({ "path": "f", "content": "new" }),
+            "edit {\"delete\":true,\"path\":\"f\"}",
+            ("edit", json!({ "path": "f", "delete": true })),
+        ),
+    ] {
+        folder.write("f", "x\n".repeat(MB));
+        let server =
+            Stdio::start(&folder, &[&format!("--tools={set}"), "--max-file=1", "--sync=none"]).ready();
+        let refused = server.tool(tool, whole.clone()).text;
+        assert!(
+            refused.contains("File size 2MB exceeds maximum limit 1MB") && refused.contains(named),
+            "{refused}"
+        );
+        assert_eq!(folder.read("f").len(), 2 * MB);
+        server.ok(call.0, call.1);
+        if set == "agent" {
+            server.ok(tool, whole);
+        }
+        assert_eq!(folder.text("f"), "new");
+    }
 }
 
 #[test]

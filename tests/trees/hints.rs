@@ -152,6 +152,29 @@ fn a_destination_that_is_the_folder_itself_names_a_path_in_it_if_the_source_is_e
 }
 
 #[test]
+fn a_destination_with_a_slash_at_its_end_is_a_folder() {
+    let folder = Folder::new();
+    fill(&folder);
+    let server = serve(&folder, "--tools=filesystem");
+    let before = folder.snapshot();
+    for tool in ["move_file", "copy_file"] {
+        let text = failed(&server, tool, json!({ "source": "src/notes.txt", "destination": "new/" }));
+        assert_eq!(
+            text,
+            "Error: There is no folder 'new/'\nNothing was changed. To put it into that folder, create it first with create_directory \
+             {\"path\":\"new\"}, then give the path \"new/notes.txt\".",
+            "{tool}"
+        );
+        let text = failed(&server, tool, json!({ "source": "src/notes.txt", "destination": "full/" }));
+        assert!(text.ends_with("To put it in there, give the path \"full/notes.txt\"."), "{tool}: {text}");
+    }
+    assert!(folder.snapshot() == before);
+    // As for the system, a folder may be moved there.
+    server.ok("move_file", json!({ "source": "src", "destination": "new/" }));
+    assert!(folder.path().join("new/notes.txt").is_file());
+}
+
+#[test]
 fn a_missing_path_names_near_ones_also_folders_and_those_in_other_folders() {
     not_under_wine!("a search for near names has 5 ms");
     let folder = Folder::new();

@@ -258,6 +258,26 @@ fn a_file_that_is_too_large_to_read_is_moved_copied_and_deleted_all_the_same() {
 }
 
 #[test]
+fn a_file_that_is_too_large_to_be_replaced_is_replaced_by_the_calls_that_the_refusal_names() {
+    let large = |folder: &Folder| folder.write("large", vec![b'x'; MB + 1]);
+    on_all(&["--max-file=1"], large, |server, folder| {
+        let whole = json!({ "path": "large", "content": "new" });
+        let (is_error, text) = outcome(server, "write_file", &whole);
+        assert!(
+            is_error && text.starts_with("Error: File size 1.01MB exceeds maximum limit 1MB\nNothing"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("delete it with delete_file {\"path\":\"large\"}, then send the same call again."),
+            "{text}"
+        );
+        assert!(!outcome(server, "delete_file", &json!({ "path": "large" })).0);
+        assert!(!outcome(server, "write_file", &whole).0);
+        assert_eq!(folder.text("large"), "new");
+    });
+}
+
+#[test]
 fn an_edit_without_a_diff_is_answered_in_one_line() {
     on_all(&[], fill, |server, folder| {
         put(folder, "d/n", "a b\na\n");

@@ -62,6 +62,16 @@ impl ChangeOptions {
         Ok(checked.map(|(edit, ())| edit))
     }
 
+    /// Tells that the whole file was to be replaced, if it is too large for that.
+    pub(super) fn of_whole(&self, path: &FilePath, error: Error) -> Error {
+        match error {
+            Error::TooLarge { size, max, is_result: false } if self.in_parts.is_none() => {
+                Error::ReplacesTooLarge { name: path.sent().into(), size, max }
+            }
+            error => error,
+        }
+    }
+
     fn content<'c>(&self, edit: &'c EditPlan<'c>, old: Option<&'c FileView>) -> NewContent<'c> {
         let ChangeOptions { versioned, makes_any_bytes, any_size, .. } = *self;
         let makes_any_bytes = makes_any_bytes || edit.is_other_encoding();
@@ -296,7 +306,8 @@ impl Workspace {
     ) -> Result<Attempt> {
         let name = path.sent();
         let any_size = !switches::is_off("edit-any-size") && options.any_size;
-        let Some((_lock, file)) = self.lock_file(found, path, any_size, until, control)? else {
+        let locked = self.lock_file(found, path, any_size, until, control);
+        let Some((_lock, file)) = locked.map_err(|error| options.of_whole(path, error))? else {
             return Ok(Attempt::Replaced);
         };
         self.check_version(&file, path, options, control)?;

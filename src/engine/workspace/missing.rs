@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Workspace;
 use super::found::{Found, Freshness, Want};
+use super::relocate;
 use crate::list;
 use folder::fs::equivalent::look_alike;
 use folder::{
@@ -87,6 +88,7 @@ impl Workspace {
                 parent,
                 missing: Vec::new(),
                 there: Vec::new(),
+                inside: None,
             }));
         }
         let below = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -101,7 +103,23 @@ impl Workspace {
                 Err(_) => {}
             }
         }
-        Error::NoParent(Box::new(NoParent { name, parent: paths(&found.number), missing, there }))
+        Error::NoParent(Box::new(NoParent {
+            name,
+            parent: paths(&found.number),
+            missing,
+            there,
+            inside: None,
+        }))
+    }
+
+    /// The error for a file `source` that was to be moved or copied to `path`, which is meant as a folder, and where nothing is.
+    pub(super) fn no_folder(&self, path: &FilePath, source: &FilePath) -> Error {
+        let sent = with_slashes(path.sent());
+        let parent = told(sent.trim_end_matches('/')).into_owned();
+        let name = Path::new(source.as_str()).file_name().map(|name| name.to_string_lossy());
+        let inside = name.map(|name| relocate::inside(path, &name));
+        let (missing, there) = (Vec::new(), Vec::new());
+        Error::NoParent(Box::new(NoParent { name: path.sent().into(), parent, missing, there, inside }))
     }
 
     /// The path `path` in the served folder `number`, as clients of one folder or of several give it.

@@ -223,6 +223,9 @@ impl Workspace {
             let occupant = self.occupant((&found, path), (from, source));
             return Err(Error::Exists { name: path.sent().into(), occupant: Box::new(occupant) });
         }
+        if path.names_folder() && !from.is_directory() {
+            return Err(self.no_folder(path, source));
+        }
         if !found.place.missing.is_empty() {
             return Err(self.no_parent(&found, path));
         }

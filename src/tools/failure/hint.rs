@@ -115,6 +115,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         Error::TooLarge { is_result: true, .. } if guide.paths => {
             Some("Nothing was changed. Make the change in several calls that add less text each.".into())
         }
+        Error::ReplacesTooLarge { name, .. } => Some(guide.replacer(name)),
         Error::LongLine { .. } => {
             Some("Read it with start_line and end_line alone, which take lines of any length.".into())
         }
@@ -215,7 +216,15 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
 
 /// What to do about a folder that does not exist. With several served folders: where it was looked for.
 fn no_parent(folder: &NoParent, guide: Guide) -> Option<String> {
-    let NoParent { parent, missing, there, .. } = folder;
+    let NoParent { parent, missing, there, inside, .. } = folder;
+    if let Some(inside) = inside {
+        let create = guide.call("create_directory", parent);
+        let create = create.map(|call| format!("create it first with {call}, then ")).unwrap_or_default();
+        return Some(format!(
+            "Nothing was changed. To put it into that folder, {create}give the path {}.",
+            json!(inside)
+        ));
+    }
     let create = guide.call("create_directory", parent).map(|call| format!("Create it first with {call}."));
     let looked = match (&missing[..], &there[..]) {
         ([], []) => return create,

@@ -35,11 +35,14 @@ pub(super) fn message(error: &Error, base: LineBase, timeout: u64) -> String {
         }
         Error::Ambiguous { name, .. } => format!("'{name}' is in several served folders"),
         Error::Exists { name, .. } => format!("'{name}' exists already"),
+        Error::NoParent(missing) if missing.inside.is_some() => {
+            format!("There is no folder '{}'", missing.name)
+        }
         Error::NoParent(missing) => format!("The folder of '{}' does not exist", missing.name),
         Error::NotEmpty { name, .. } => format!("Folder '{name}' is not empty"),
         Error::NotAFolder { name, .. } => format!("'{name}' is a file, not a folder"),
         Error::OtherVersion { name, .. } => format!("File '{name}' does not have the expected version"),
-        Error::TooLarge { size, max, .. } => {
+        Error::TooLarge { size, max, .. } | Error::ReplacesTooLarge { size, max, .. } => {
             format!("File size {}MB exceeds maximum limit {}MB", megabytes(*size), megabytes(*max))
         }
         Error::InvalidUtf8 => "File contains invalid UTF-8 encoding".into(),

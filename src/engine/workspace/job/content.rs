@@ -175,7 +175,10 @@ impl<'o> Planner<'_, 'o> {
         let (place, name) = (&found.place, path.sent());
         let opened = match options.any_size {
             true => workspace.open_place(place, name, control)?,
-            false => workspace.open_whole(place, name, control)?,
+            false => {
+                let opened = workspace.open_whole(place, name, control);
+                opened.map_err(|error| options.of_whole(&path, error))?
+            }
         };
         let changed = || Error::Changed { name: name.into() };
         let file = opened.ok_or_else(changed)?;

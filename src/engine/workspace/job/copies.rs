@@ -47,6 +47,7 @@ impl<'o> Planner<'_, 'o> {
         let (target, occupant) = self.target(to, &from)?;
         match occupant {
             _ if target == from => Ok(()),
+            Spot::Free(_) if to.names_folder() => Err(self.workspace.no_folder(to, path)),
             Spot::Free(_) => self.add_new(target, to, copy),
             occupant => Err(self.occupied((occupant, target.0), (path, from.0), to)),
         }

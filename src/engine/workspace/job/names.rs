@@ -34,6 +34,9 @@ impl Planner<'_, '_> {
         if !matches!(occupant, Spot::Free(_)) {
             return Err(self.occupied((occupant, target.0), (path, from.0), to));
         }
+        if to.names_folder() && !spot.is_folder() {
+            return Err(self.workspace.no_folder(to, path));
+        }
         let beside = self.beside(&target, to)?;
         if let Spot::OnDisk(entry) = &spot {
             self.check_uncovers_nothing(entry, &target, to)?;
@@ -209,10 +212,7 @@ impl Planner<'_, '_> {
         (path, source): (&FilePath, usize),
         to: &FilePath,
     ) -> Error {
-        let is_folder = match &occupant {
-            Spot::OnDisk(entry) => entry.found.is_directory(),
-            other => matches!(other, Spot::Folder),
-        };
+        let is_folder = occupant.is_folder();
         let name = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
         let elsewhere = self.workspace.elsewhere_than(to, source, there, is_folder);
         let occupant = elsewhere.unwrap_or_else(|| match name {

@@ -34,6 +34,15 @@ pub(super) enum Spot {
     Free(Option<Found>),
 }
 
+impl Spot {
+    pub(super) fn is_folder(&self) -> bool {
+        match self {
+            Spot::OnDisk(entry) => entry.found.is_directory(),
+            other => matches!(other, Spot::Folder),
+        }
+    }
+}
+
 /// An entry that is on the disk.
 pub(super) struct Entry {
     pub(super) found: Found,
