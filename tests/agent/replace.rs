@@ -78,6 +78,10 @@ fn what_is_wrong_in_a_call_is_told_in_its_own_arguments() {
             "expected: there are 3 places, not 2; nothing was changed: a 2, b 1",
         ),
         (
+            json!({ "pattern": "a", "replacement": "x", "expected": 0 }),
+            "expected: there are 3 places, not 0; nothing was changed: a 2, b 1",
+        ),
+        (
             json!({ "pattern": "c", "replacement": "x", "expected": 2 }),
             "2 places expected, but nothing matches",
         ),
@@ -85,6 +89,10 @@ fn what_is_wrong_in_a_call_is_told_in_its_own_arguments() {
         let text = refused(&server, &folder, call.clone());
         assert!(text.contains(part), "{call}: {text}");
     }
+    assert_eq!(
+        replace(&server, json!({ "pattern": "c", "replacement": "x", "expected": 0 })).lines().next(),
+        Some("Nothing changed: nothing matches.")
+    );
     assert!(
         replace(&server, json!({ "pattern": "a", "replacement": "x", "expected": 3 }))
             .starts_with("Changed 3")

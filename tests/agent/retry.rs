@@ -124,6 +124,11 @@ fn what_corrects_nothing_is_refused_in_words() {
         (json!({ "retry": "r1" }), "edits: it is missing; expected the corrected edits"),
         (json!({ "retry": "r1", "edits": [{ "n": 4, "old": "two" }] }), "edits[0].n: expected the number"),
         (json!({ "retry": "r1", "edits": [{ "old": "two" }] }), "edits[0].n: expected the number"),
+        // Edits count from 1. Who counts from 0 means another edit than the next one that did not fit.
+        (
+            json!({ "retry": "r1", "edits": [{ "n": 0, "old": "two" }, { "n": 2, "lines": "2" }] }),
+            "edits[0].n: expected the number of the edit that it corrects, from 1 to 3",
+        ),
         (
             json!({ "retry": "r1", "edits": [{ "n": 1, "old": "a" }, { "n": 1, "old": "b" }] }),
             "the edit 1 is corrected before",

@@ -51,6 +51,7 @@ fn exit_codes_are_those_of_grep() {
         (&["read", "missing.txt"], 2),
         (&["replace", "nowhere", "x"], 1),
         (&["replace", "total", "sum", "--expected=1"], 2),
+        (&["replace", "total", "sum", "--expected", "0"], 2),
         (&["changes"], 1),
         (&["log"], 1),
         (&["undo"], 2),

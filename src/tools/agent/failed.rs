@@ -9,7 +9,7 @@ use super::one_edit::{Kind, OneEdit};
 use super::planned::Planned;
 use super::unread::Slot;
 use crate::tools::ParseOptions;
-use crate::tools::arguments::Count;
+use crate::tools::arguments::Ordinal;
 use folder::{Error, Result};
 use text::encoding::EncodingChoice;
 
@@ -101,7 +101,7 @@ impl FailedEdits {
         for (at, mut edit) in given.into_iter().enumerate() {
             let refuse = |problem: String| refused(&format!("edits[{at}].n"), problem);
             let number = match edit.n.take() {
-                Some(Count(n)) => usize::try_from(n - 1).ok(),
+                Some(Ordinal(n)) => n.checked_sub(1).and_then(|number| usize::try_from(number).ok()),
                 None => self.failed.get(at).copied().filter(|_| is_in_order),
             };
             let Some((number, place)) = number.and_then(|number| Some((number, by_number.get_mut(number)?)))

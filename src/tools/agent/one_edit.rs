@@ -3,7 +3,7 @@
 //! An edit is of one kind. An empty text that a model filled in chooses no kind if another one is given.
 
 use super::span::Span;
-use crate::tools::arguments::{Count, Text, arguments};
+use crate::tools::arguments::{Count, Ordinal, Text, arguments};
 use folder::{Error, FilePath, Result};
 use text::encoding::EncodingChoice;
 use text::line_edit::{LineEdit, LineEdits, Operation};
@@ -45,7 +45,7 @@ arguments! {
         /// -
         encoding: Option<EncodingChoice>,
         /// With retry: its number
-        n: Option<Count>,
+        n: Option<Ordinal>,
         skip: bool = false,
     }
 }

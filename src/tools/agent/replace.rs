@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use self::numbers::Numbers;
 use self::planned::{Planned, Request as Wanted};
 use self::run::Run;
-use crate::tools::arguments::{Count, Request, Takes, Text, arguments};
+use crate::tools::arguments::{Natural, Request, Takes, Text, arguments};
 use crate::tools::handles::Handles;
 use crate::tools::search::grep::{Chosen, Globs, Scope};
 use crate::tools::{AnswerLimit, Call, Guide, OutputKinds, ParseOptions, Reply, Tool, memory};
@@ -62,7 +62,7 @@ arguments! {
         /// foo, Foo, FOO stay so
         preserve_case: Option<bool>,
         /// Refuse another number of places
-        expected as "expected" or "count": Option<Count>,
+        expected as "expected" or "count": Option<Natural>,
         /// Only list
         dry_run as "dry_run" or "dryRun": Option<bool>,
         /// Of a dry run: do that

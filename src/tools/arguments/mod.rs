@@ -21,7 +21,7 @@ pub use json::{MAX_DEPTH, depth_exceeds};
 pub use names::names_a_file;
 pub(crate) use object::arguments;
 pub use object::{Field, Members, read_object, write_schema, write_shown};
-pub use types::{Count, Line, Natural, StartLine, Text, UpTo};
+pub use types::{Count, Line, Natural, Ordinal, StartLine, Text, UpTo};
 pub use value::Value;
 pub use wrappers::{Later, List, is_empty_list};
 

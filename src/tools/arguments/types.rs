@@ -31,6 +31,11 @@ pub struct Count(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Natural(pub u64);
 
+/// The number of one of several things, which count from 1. 0 is read, too: it is the number of nothing, not of none, so a tool that
+/// goes by it must refuse it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ordinal(pub u64);
+
 /// An integer from `LEAST` to `MOST`, of which 0 says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpTo<const MOST: u64, const LEAST: u64 = 0>(pub u64);
@@ -193,6 +198,20 @@ impl Argument for Natural {
 
     fn read(value: &Value) -> Result<Natural> {
         at_least(0, value, &Natural::expected()).map(Natural)
+    }
+}
+
+impl Argument for Ordinal {
+    fn expected() -> String {
+        Count::expected()
+    }
+
+    fn schema(out: &mut String) {
+        Count::schema(out);
+    }
+
+    fn read(value: &Value) -> Result<Ordinal> {
+        at_least(0, value, &Ordinal::expected()).map(Ordinal)
     }
 }
 

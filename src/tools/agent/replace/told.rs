@@ -48,6 +48,7 @@ pub(super) fn nothing(
     mut notes: Vec<String>,
 ) -> Reply {
     notes.extend(hints(run, searched));
+    let expected = expected.filter(|expected| *expected > 0);
     let failure = expected.map(|expected| Arc::new(not_as_expected(expected, 0, [].into_iter())));
     let text = match &failure {
         None => "Nothing changed: nothing matches.".to_owned(),
