@@ -150,3 +150,47 @@ fn a_shallow_clone_is_compared_and_what_is_no_repository_is_said() {
     let refused = serve(&empty, &[]).tool("changes", json!({ "since": "HEAD" }));
     assert!(refused.is_error && refused.text.contains("is in no git repository"), "{}", refused.text);
 }
+
+#[test]
+fn a_file_that_the_session_moved_and_changed_is_told_as_moved_by_its_changes() {
+    let Some(repository) = Repository::new() else { return };
+    repository.put("f.txt", "1\n2\n3\n");
+    repository.put("d/q.txt", "q\n");
+    repository.put("d/r.txt", "r\n");
+    repository.put("e/x.txt", "x\n");
+    repository.put("o.txt", "o\n");
+    repository.commit(1);
+    let server = serve(&repository.folder, &[]);
+    let call = |arguments| super::id(&server.ok("edit", arguments));
+    let moved = call(json!({ "path": "f.txt", "move_to": "s/f.txt" }));
+    let appended = call(json!({ "path": "s/f.txt", "append": "4" }));
+    // A folder, and what is in it, in one call and in two.
+    let both = call(json!({ "edits": [
+        { "path": "d", "move_to": "dd" },
+        { "path": "dd/q.txt", "append": "more" },
+    ] }));
+    let folder = call(json!({ "path": "e", "move_to": "ee" }));
+    let within = call(json!({ "path": "ee/x.txt", "append": "more" }));
+    // What another program moves stays its own.
+    std::fs::rename(repository.folder.path().join("o.txt"), repository.folder.path().join("p.txt"))
+        .expect("a rename");
+    repository.put("p.txt", "other\n");
+    let head = &repository.git(&["rev-parse", "HEAD"])[..10];
+    let answer = server.ok("changes", json!({ "since": "HEAD", "diff": false }));
+    let own = format!(
+        "dd/q.txt: moved from d/q.txt by {both}\ndd/r.txt: moved from d/r.txt by {both}\n\
+         ee/x.txt: moved from e/x.txt by {folder}, {within}\n"
+    );
+    let file = format!("s/f.txt: moved from f.txt by {moved}, {appended}");
+    assert_eq!(
+        answer,
+        format!(
+            "6 files differ from HEAD ({head})\n{own}o.txt: deleted by another program\n\
+             p.txt: new by another program\n{file}"
+        )
+    );
+    let answer = server.ok("changes", json!({ "since": "HEAD", "by": "me", "diff": false }));
+    assert_eq!(answer, format!("4 files differ from HEAD ({head})\n{own}{file}"));
+    let answer = server.ok("changes", json!({ "since": "HEAD", "by": "me" }));
+    assert!(answer.contains(&format!("{file}\n@@ -3,1 +3,2 @@\n 3\n+4")), "{answer}");
+}
