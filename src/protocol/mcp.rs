@@ -42,6 +42,10 @@ static METHODS: [Method; 10] = [
     Method { name: "prompts/get", by_handshake: true, stateless: true, handle: prompts::get },
 ];
 
+/// The error for the id of a session that no server has given.
+const NO_SESSION: &str =
+    "There is no session with this Mcp-Session-Id; send initialize without one, and use the id of its answer";
+
 impl Service {
     /// Handles one line of a stdio connection.
     pub fn mcp(&self, session: &mut Session, input: &[u8]) -> Step {
@@ -56,9 +60,16 @@ impl Service {
     /// Handles the body of an HTTP request with these headers. Keeps no state.
     pub fn mcp_over_http(&self, headers: &Headers, admit: Admit, body: &[u8]) -> Step {
         let revision = headers.version.as_deref().map_or(Some(Revision::UNSAID), Revision::by_handshake);
-        // Revisions without a handshake have no such header.
-        let id = headers.session.as_deref().filter(|_| revision.is_some());
-        let author = id.and_then(author_of).map_or_else(|| self.author.clone(), Arc::new);
+        // Revisions without a handshake have no such header, and a server to which sessions do not matter gives none.
+        let id = headers.session.as_deref().filter(|_| revision.is_some() && self.knows_sessions());
+        let author = match id.map(author_of) {
+            None => self.author.clone(),
+            Some(Some(author)) => Arc::new(author),
+            // It is no other client's session, either.
+            Some(None) => {
+                return Step::Answer(self.http_refusal(false, 404, code::INVALID_REQUEST, NO_SESSION));
+            }
+        };
         let mut session = Session::http(revision.unwrap_or(Revision::V2026_07_28), author);
         self.input(&mut session, Some(headers), admit, body)
     }

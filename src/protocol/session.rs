@@ -24,7 +24,8 @@ pub enum ConnectionState {
     Closed,
 }
 
-/// The most characters of a client's name and version that the id of a session holds.
+/// The most characters of a client's name and version that are kept: each change is recorded with them, and the id of a session holds
+/// them.
 const MOST_NAME: usize = 100;
 
 /// How many characters of an id are there by chance, before a `.` and the client.
@@ -75,7 +76,7 @@ impl Session {
     /// `client`: its name and version.
     pub(super) fn initialize(&mut self, revision: Revision, client: String) {
         self.revision = revision;
-        self.author = Arc::new(Author { client, session: self.author.session.clone() });
+        self.author = Arc::new(Author { client: shortened(&client), session: self.author.session.clone() });
         self.enter(ConnectionState::Initializing);
     }
 
@@ -86,7 +87,7 @@ impl Session {
             true => own.clone(),
             false => format!("{:016x}", xxhash_rust::xxh3::xxh3_64(format!("{own} {client}").as_bytes())),
         };
-        self.author = Arc::new(Author { client, session });
+        self.author = Arc::new(Author { client: shortened(&client), session });
     }
 
     pub(super) fn initialized(&mut self) {
@@ -101,6 +102,10 @@ impl Session {
     }
 }
 
+fn shortened(client: &str) -> String {
+    client.chars().take(MOST_NAME).collect()
+}
+
 /// A client in a session of its own.
 pub(super) fn new_author(client: &str) -> Author {
     let session = format!("{:016x}", RandomState::new().hash_one(client));
@@ -111,8 +116,7 @@ pub(super) fn new_author(client: &str) -> Author {
 /// answer the next request.
 pub(super) fn new_id(client: &str) -> String {
     let chance = || RandomState::new().hash_one(client);
-    let client: String = client.chars().take(MOST_NAME).collect();
-    format!("{:016x}{:016x}.{}", chance(), chance(), STANDARD.encode(client))
+    format!("{:016x}{:016x}.{}", chance(), chance(), STANDARD.encode(shortened(client)))
 }
 
 /// Who sends the requests with this id of a session. `None`: no server has given it.
@@ -120,6 +124,7 @@ pub(super) fn author_of(id: &str) -> Option<Author> {
     let (chance, client) = id.split_once('.').filter(|(chance, _)| chance.len() == BY_CHANCE)?;
     chance.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
     let client = String::from_utf8(STANDARD.decode(client).ok()?).ok()?;
+    client.chars().nth(MOST_NAME).is_none().then_some(())?;
     Some(Author { client, session: format!("{:016x}", xxhash_rust::xxh3::xxh3_64(id.as_bytes())) })
 }
 
@@ -150,6 +155,7 @@ mod tests {
             &format!("{chance}.*"),
             &format!("{chance}./w=="),
             &format!("g{}.YQ==", &chance[1..]),
+            &format!("{chance}.{}", STANDARD.encode("n".repeat(MOST_NAME + 1))),
         ] {
             assert_eq!(author_of(id), None, "{id}");
         }

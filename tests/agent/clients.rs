@@ -71,14 +71,36 @@ fn each_client_of_a_handshake_is_a_session_that_the_server_does_not_keep() {
 }
 
 #[test]
-fn an_id_that_no_server_gave_and_a_missing_one_are_no_session() {
+fn an_id_that_no_server_gave_is_refused_and_changes_nothing() {
     let folder = Folder::new();
     folder.write("a.txt", "1\n");
     let server = Http::start(&folder, &["--tools=agent"]);
-    call_in(&server, "stray", "edit", json!({ "path": "a.txt", "lines": "1", "new": "2" }));
-    let params = json!({ "name": "undo", "arguments": {} });
-    let answer = server.request("tools/call", params);
-    assert_eq!(folder.text("a.txt"), "1\n", "{answer}");
+    let chance = "0".repeat(32);
+    let long = format!("{chance}.{}", "bm5u".repeat(10_000));
+    let edit = json!({ "path": "a.txt", "lines": "1", "new": "2" });
+    let params = json!({ "name": "edit", "arguments": edit });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    for id in ["stray", &chance, &format!("{chance}.*"), &long] {
+        let headers = format!("Content-Type: application/json\r\nMcp-Session-Id: {id}\r\n");
+        let answer = server.post_with("/mcp", &headers, call.to_string().as_bytes());
+        assert_eq!(answer.status, 404, "{id}");
+        let message = answer.json()["error"]["message"].to_string();
+        assert!(message.contains("no session with this Mcp-Session-Id"), "{message}");
+        assert_eq!(folder.text("a.txt"), "1\n");
+    }
+}
+
+#[test]
+fn all_requests_without_an_id_are_one_session() {
+    let folder = Folder::new();
+    folder.write("a.txt", "1\n");
+    let server = Http::start(&folder, &["--tools=agent"]);
+    for (tool, arguments, text) in
+        [("edit", json!({ "path": "a.txt", "lines": "1", "new": "2" }), "2\n"), ("undo", json!({}), "1\n")]
+    {
+        let answer = server.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(folder.text("a.txt"), text, "{answer}");
+    }
 }
 
 #[test]
