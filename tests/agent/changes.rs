@@ -104,6 +104,35 @@ fn by_me_shows_only_my_lines_of_a_file_that_others_changed_too() {
 }
 
 #[test]
+fn by_me_a_text_is_of_who_made_it_and_not_of_who_had_made_another_at_its_path() {
+    let folder = Folder::new();
+    let (mine, other) = (serve(&folder, &[]), serve(&folder, &[]));
+    let told = |server: &dyn Mcp, path: &str| server.ok("changes", json!({ "by": "me", "path": path }));
+    let make = |server: &dyn Mcp, path: &str, text: &str| {
+        id(&server.ok("edit", json!({ "path": path, "content": text })))
+    };
+    // Another client has deleted it, and made one anew.
+    make(&mine, "a", "mine\n");
+    other.ok("edit", json!({ "path": "a", "delete": true }));
+    make(&other, "a", "theirs\n");
+    assert!(!told(&mine, "a").contains("theirs"), "{}", told(&mine, "a"));
+    assert!(told(&other, "a").ends_with("@@ -0,0 +1,1 @@\n+theirs"), "{}", told(&other, "a"));
+    // They have taken theirs back before.
+    let theirs = make(&other, "b", "theirs\n");
+    other.ok("undo", json!({ "change": theirs }));
+    make(&mine, "b", "mine\n");
+    assert!(!told(&other, "b").contains("mine"), "{}", told(&other, "b"));
+    assert!(told(&mine, "b").ends_with("@@ -0,0 +1,1 @@\n+mine"), "{}", told(&mine, "b"));
+    // What they delete and bring back stays mine, with what they wrote to it theirs.
+    make(&mine, "c", "mine\n");
+    other.ok("edit", json!({ "path": "c", "append": "theirs\n" }));
+    let gone = id(&other.ok("edit", json!({ "path": "c", "delete": true })));
+    other.ok("undo", json!({ "change": gone }));
+    assert!(told(&mine, "c").ends_with("@@ -0,0 +1,1 @@\n+mine"), "{}", told(&mine, "c"));
+    assert!(told(&other, "c").ends_with("@@ -1,1 +1,2 @@\n mine\n+theirs"), "{}", told(&other, "c"));
+}
+
+#[test]
 fn the_move_of_a_folder_that_is_new_is_told() {
     let folder = Folder::new();
     put(&folder, "x", "1\n");

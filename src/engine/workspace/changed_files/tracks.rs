@@ -32,6 +32,16 @@ pub(super) struct Track<'c> {
     pub(super) content: Option<u64>,
     is_folder: bool,
     before: Before<'c>,
+    text: Text<'c>,
+    /// Its text that was deleted last, if it was new, and the hash of that.
+    deleted: Option<(u64, Text<'c>)>,
+}
+
+/// Where the text of an entry comes from.
+#[derive(Debug, Default)]
+struct Text<'c> {
+    /// The change that made it, since what is before. What an undo brings back is made by whom it was made first.
+    maker: Option<ChangeNumber>,
     /// The changes of its content, since it was made or came back, with their numbers.
     edits: Vec<(ChangeNumber, &'c FileChange)>,
 }
@@ -86,14 +96,17 @@ impl<'c> Tracks<'c> {
                 if let Step::Moved { to, .. } = step
                     && let Some(to) = place(to)
                 {
-                    self.made(&to, before, false).make(*number, None);
+                    self.made(&to, before, false).make(*number, None, false);
                 }
                 continue;
             };
             match step {
-                Step::Folder { .. } => self.made(&at, before, true).make(*number, None),
-                Step::New { after, .. } => self.made(&at, before, false).make(*number, Some(*after)),
-                Step::Link { .. } => self.made(&at, before, false).make(*number, None),
+                Step::Folder { .. } => self.made(&at, before, true).make(*number, None, false),
+                Step::New { after, .. } => {
+                    let is_back = change.undoes.is_some();
+                    self.made(&at, before, false).make(*number, Some(*after), is_back);
+                }
+                Step::Link { .. } => self.made(&at, before, false).make(*number, None, false),
                 Step::Moved { .. } => self.known(&at, before).note(*number),
                 Step::Deleted { entries, .. } => self.delete(*number, &at, entries, before),
             }
@@ -190,14 +203,14 @@ impl<'c> Track<'c> {
     /// What it held before the first change, if it holds `now`. `None`: that is not known.
     pub(super) fn before(&self, now: &[u8]) -> Option<Vec<u8>> {
         match &self.before {
-            Before::Edits => without(&self.edits, now, |_| true),
+            Before::Edits => without(&self.text.edits, now, |_| true),
             Before::Nothing => Some(Vec::new()),
             Before::Deleted(edits, content) => without(edits, content, |_| true),
             Before::Unknown => None,
         }
     }
 
-    /// The content `now`, and what it would be without what some of the changes did: of a new file that these made, nothing, beside what it
+    /// The content `now`, and what it would be without what some of the changes did: of a new text that these made, nothing, beside what it
     /// would be without the others. `None`: others have changed the same lines, or it was deleted meanwhile.
     pub(super) fn own(
         &self,
@@ -205,10 +218,10 @@ impl<'c> Track<'c> {
         is_own: impl Fn(ChangeNumber) -> bool,
     ) -> Option<(Vec<u8>, Vec<u8>)> {
         match self.before {
-            Before::Nothing if self.changes.first().is_some_and(|number| is_own(*number)) => {
-                Some((Vec::new(), without(&self.edits, now, |number| !is_own(number))?))
+            Before::Nothing if self.text.maker.is_some_and(&is_own) => {
+                Some((Vec::new(), without(&self.text.edits, now, |number| !is_own(number))?))
             }
-            Before::Edits | Before::Nothing => Some((without(&self.edits, now, is_own)?, now.to_vec())),
+            Before::Edits | Before::Nothing => Some((without(&self.text.edits, now, is_own)?, now.to_vec())),
             Before::Deleted(..) | Before::Unknown => None,
         }
     }
@@ -228,13 +241,16 @@ impl<'c> Track<'c> {
         self.note(number);
         self.by_others |= self.content.is_some_and(|content| content != file.before);
         self.content = Some(file.after);
-        self.edits.push((number, file));
+        self.text.edits.push((number, file));
     }
 
-    /// `content`: the hash of what it holds, if it is a file.
-    fn make(&mut self, number: ChangeNumber, content: Option<u64>) {
+    /// `content`: the hash of what it holds, if it is a file. `is_back`: an undo may bring it back.
+    fn make(&mut self, number: ChangeNumber, content: Option<u64>, is_back: bool) {
         self.note(number);
         self.content = content;
+        let back = self.deleted.take().filter(|(deleted, _)| is_back && content == Some(*deleted));
+        let new = || Text { maker: Some(number), edits: Vec::new() };
+        self.text = back.map_or_else(new, |(_, text)| text);
     }
 
     /// `kept`: what it was. `None`: that is not kept.
@@ -243,17 +259,19 @@ impl<'c> Track<'c> {
         if let Some(kept) = kept {
             self.is_folder = matches!(kept, KeptEntry::Folder { .. });
         }
-        let edits = std::mem::take(&mut self.edits);
+        let text = std::mem::take(&mut self.text);
         let content = self.content.take();
         if let (Some(KeptEntry::File { content: kept, .. }), Some(content)) = (kept, content) {
             self.by_others |= journal::hash(kept) != content;
         }
         if let Before::Edits = self.before {
             self.before = match kept {
-                Some(KeptEntry::File { content, .. }) => Before::Deleted(edits, content),
+                Some(KeptEntry::File { content, .. }) => Before::Deleted(text.edits, content),
                 Some(KeptEntry::Link { .. } | KeptEntry::Folder { .. }) => Before::Nothing,
                 None => Before::Unknown,
             };
+        } else if let Some(KeptEntry::File { content, .. }) = kept {
+            self.deleted = Some((journal::hash(content), text));
         }
     }
 }
