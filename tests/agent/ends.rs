@@ -69,11 +69,13 @@ fn what_is_excluded_is_not_named_by_changes_that_others_made_there() {
     let folder = Folder::new();
     folder.write("c.txt", "one\n");
     std::fs::create_dir(folder.path().join("secret")).expect("a folder");
+    folder.write("secret/lyra.txt", "old\n");
     {
         let server = serve(&folder, &[]);
         server.ok("edit", json!({ "path": "c.txt", "move_to": "secret/orion.txt" }));
         server.ok("edit", json!({ "path": "secret/known.txt", "content": "new\n" }));
         server.ok("edit", json!({ "path": "secret/known.txt", "move_to": "pub.txt" }));
+        server.ok("edit", json!({ "path": "secret/lyra.txt", "move_to": "out.txt" }));
     }
     let server = serve(&folder, &["--exclude=secret"]);
     for (tool, arguments) in [
@@ -87,12 +89,14 @@ fn what_is_excluded_is_not_named_by_changes_that_others_made_there() {
     ] {
         let text = server.tool(tool, arguments.clone()).text;
         assert!(
-            !text.contains("orion") && !text.contains("known") && !text.contains("secret"),
+            ["orion", "known", "lyra", "secret"].iter().all(|name| !text.contains(name)),
             "{arguments}: {text}"
         );
     }
     // One that is known to the journal and one that is not are told in the same words.
     let told = |path: &str| server.tool("changes", json!({ "path": path })).text.replace(path, "");
-    assert_eq!(told("secret/known.txt"), told("secret/none.txt"));
+    for path in ["secret/known.txt", "secret/orion.txt", "secret/lyra.txt", "secret"] {
+        assert_eq!(told(path), told("secret/none.txt"), "{path}");
+    }
     assert_eq!(folder.text("secret/orion.txt"), "one\n");
 }

@@ -81,11 +81,17 @@ impl Workspace {
             control.check()?;
             tracks.add(index, change, |place| self.served_place(&change.1, place));
         }
+        // Nothing tells what was at an excluded path.
+        let is_excluded = |place: &Place| self.folders.excludes().hides(&place.1, false);
+        let was_within = |track: &Track| {
+            let was = track.was.as_ref().or(track.made.as_ref());
+            was.is_some_and(|was| is_within(was) && !is_excluded(was))
+        };
         let is_wanted = |(place, track): &(Place, Track)| {
             track.is_told()
                 && track.changes.iter().any(|number| is_asked(*number))
-                && !self.folders.excludes().hides(&place.1, false)
-                && (is_within(place) || track.was.as_ref().or(track.made.as_ref()).is_some_and(is_within))
+                && !is_excluded(place)
+                && (is_within(place) || was_within(track))
         };
         let known = tracks.places();
         let mut left = MOST_COMPARED;
