@@ -243,3 +243,42 @@ fn lines_that_were_put_in_are_taken_back_whatever_others_changed_in_the_lines_be
     assert!(refused.is_error && refused.text.contains(shown), "{}", refused.text);
     assert!(refused.text.contains("lines beside its own were changed since by c"), "{}", refused.text);
 }
+
+#[test]
+fn a_file_that_is_as_a_change_left_it_is_taken_back_whatever_was_undone_and_done_again() {
+    let folder = Folder::new();
+    put(&folder, "a", "a beta x\nlast");
+    let server = serve(&folder, &[]);
+    let first = id(&server.ok("edit", json!({ "path": "a", "old": "beta", "new": "B" })));
+    let second = id(&server.ok("edit", json!({ "path": "a", "append": "more\n" })));
+    let undone = id(&server.ok("undo", json!({ "change": first })));
+    let again = id(&server.ok("undo", json!({ "change": undone })));
+    server.ok("undo", json!({ "change": second }));
+    assert_eq!(folder.text("a"), "a B x\nlast");
+    for dry in [
+        json!({ "change": first, "dry_run": true }),
+        json!({ "change": again, "dry_run": true }),
+        json!({ "dry_run": true }),
+    ] {
+        let told = server.ok("undo", dry);
+        assert!(told.starts_with("Would undo"), "{told}");
+    }
+    server.ok("undo", json!({}));
+    assert_eq!(folder.text("a"), "a beta x\nlast");
+}
+
+#[test]
+fn the_mark_of_a_file_is_no_text_of_its_first_line() {
+    let folder = Folder::new();
+    for text in ["1\n2\n3\n4\n", "\u{feff}1\n2\n3\n4\n"] {
+        let mark = text.trim_end_matches(|character| character != '\u{feff}');
+        for other in [format!("{mark}0\n1\ntwo\n3\n4\n"), format!("0\n{mark}1\ntwo\n3\n4\n")] {
+            folder.write("a", text);
+            let server = serve(&folder, &[]);
+            server.ok("edit", json!({ "path": "a", "lines": "2", "new": "two\n" }));
+            folder.write("a", &other);
+            server.ok("undo", json!({}));
+            assert_eq!(folder.text("a"), other.replace("two", "2"));
+        }
+    }
+}

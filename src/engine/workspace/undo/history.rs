@@ -7,7 +7,7 @@ use super::super::{Place, Workspace};
 use super::refused;
 use crate::change_log::{ChangeLog, ChangeNumber};
 use folder::{Control, Error, Result};
-use journal::{Change, KeptEntry, Piece, Step};
+use journal::{Change, FileChange, KeptEntry, Piece, Step, Toggle};
 use text::shown::shown_line;
 
 /// See the module. The undo that is being planned counts as the last change.
@@ -54,6 +54,26 @@ impl<'w> History<'w> {
     pub(super) fn now(&self, place: Place, at: At) -> Result<Place, ChangeNumber> {
         let Now { place, .. } = self.trail.now(place, at);
         place.map_err(|gone| self.changes.get(gone.at.0).map_or(0, |(number, _)| *number))
+    }
+
+    /// The other changes of a content that did the same piece, or took it back as this one did.
+    pub(super) fn same(&self, held: &Held) -> Vec<FileChange> {
+        let files = self.changes.iter().enumerate().filter(|(index, _)| *index != held.change);
+        let files = files.filter_map(|(_, (number, change))| {
+            let toggles = change.all_toggles(*number);
+            let is_same =
+                |toggle: &&Toggle| toggle.piece == held.toggle.piece && toggle.is_done == held.toggle.is_done;
+            change.files.get(toggles.iter().find(is_same)?.element?).cloned()
+        });
+        files.chain(self.first_of(&held.toggle)).collect()
+    }
+
+    /// What did a piece first, if that is older than these changes.
+    fn first_of(&self, toggle: &Toggle) -> Option<FileChange> {
+        let Piece { of, element, .. } = toggle.piece;
+        let log = self.workspace.change_log().filter(|_| toggle.is_done && of < self.changes[0].0)?;
+        // Without it, the others are compared.
+        log.read(of).ok()??.files.get(element).cloned()
     }
 
     /// Whether the change of a number takes back or does again another piece of the change that a piece is of.

@@ -92,11 +92,18 @@ impl<'w> Inverse<'w> {
         let later = self.history.trail.now(at, behind).contents;
         let later: Vec<(ChangeNumber, FileChange)> =
             later.into_iter().map(|at| self.content_at(at)).collect();
+        let same = self.history.same(held);
         let (path, file) = (self.path(&place), file.clone());
         let name = path.sent().to_owned();
         let others = others_behind(&self.damaged, self.history.changes[held.change].0);
         let plan: TextPlan<'static> = Box::new(move |_: &LineIndex, text: &[u8]| {
             let changes: Vec<&FileChange> = later.iter().map(|(_, file)| file).collect();
+            // If the file is as one of them left it, nothing beside its lines has changed since.
+            let is_as_left = |same: &&FileChange| same.after == journal::hash(text);
+            let left = if file.after == journal::hash(text) { None } else { same.iter().find(is_as_left) };
+            if let Some(plan) = left.and_then(|left| journal::undo_plan(left, text, &[]).ok()) {
+                return Ok(Some(plan));
+            }
             match journal::undo_plan(&file, text, &changes) {
                 Ok(plan) => Ok(Some(plan)),
                 Err(conflict) => {
