@@ -55,8 +55,13 @@ pub struct Neighbour {
     pub hash: u32,
 }
 
+/// The marks of encodings at the beginning of a text in which a line break is the last byte of a line.
+const MARKS: [&[u8]; 2] = [b"\xef\xbb\xbf", b"\xfe\xff"];
+
 impl Neighbour {
+    /// A mark is no text of the line behind it: it stays where it is when lines are put in there.
     fn of(line: &[u8]) -> Neighbour {
+        let line = MARKS.iter().find_map(|mark| line.strip_prefix(*mark)).unwrap_or(line);
         Neighbour { len: line.len(), hash: hash(line) as u32 }
     }
 }
