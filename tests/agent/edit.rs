@@ -446,3 +446,18 @@ fn a_new_path_with_a_slash_at_its_end_is_a_folder() {
     edit(&server, json!([{ "path": "w.txt", "move_to": "new/w.txt" }, { "path": "d", "copy_to": "e/" }]));
     assert_eq!((folder.text("new/w.txt"), folder.text("e/x")), ("w\n".into(), "x\n".into()));
 }
+
+#[test]
+fn lines_of_utf_16_without_a_mark_are_counted_and_shown_as_text() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    for encoding in ["utf-16le", "utf-16be"] {
+        let call = |arguments| without_id(&server.ok("edit", arguments));
+        let made = call(json!({ "path": encoding, "content": "A\n\nB\n", "encoding": encoding }));
+        assert!(made.contains(": new, 3 lines"), "{made}");
+        let appended = call(json!({ "path": encoding, "append": "C\n", "encoding": encoding }));
+        assert!(appended.ends_with(&format!("{encoding}:4: C")), "{appended}");
+        let undone = server.ok("undo", json!({}));
+        assert!(!undone.contains('\0') && !undone.contains("\\x00"), "{undone}");
+    }
+}

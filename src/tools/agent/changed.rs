@@ -2,6 +2,7 @@
 
 mod lines;
 
+use std::convert::Infallible;
 use std::fmt::Write;
 
 use self::lines::{count_lines, ranges, shown_lines, told_ranges};
@@ -9,7 +10,7 @@ use crate::tools::balance::several;
 use crate::tools::limited::{content, within_tokens};
 use crate::tools::{AnswerLimit, OutputKinds, Reply};
 use engine::{JobChange, JobDone, Recorded, Unremoved};
-use text::encoding::Encoding;
+use text::encoding::{Encoding, EncodingChoice};
 use text::line_diff::{DiffSize, MAX_LINE_EDITS, line_changes, plan_diff};
 use text::lines::BOM;
 use text::splice::{EditPlan, Splice};
@@ -235,10 +236,19 @@ fn as_utf_8(old: &[u8], plan: &EditPlan) -> Option<(String, String)> {
     Some((old_text, decoded(&new)?))
 }
 
-/// The text of bytes that begin with a mark of UTF-16, without it.
+/// The text of bytes in UTF-16, without the mark.
 fn decoded(bytes: &[u8]) -> Option<String> {
-    let encoding = Encoding::of_mark(bytes).filter(|encoding| encoding.unit() > 1)?;
-    Some(encoding.decode_lossy(&bytes[encoding.mark().len()..]).into_owned())
+    let marked = Encoding::of_mark(bytes);
+    let mark = marked.map_or(0, |encoding| encoding.mark().len());
+    let encoding = marked.or_else(|| unmarked(bytes)).filter(|encoding| encoding.unit() > 1)?;
+    Some(encoding.decode_lossy(&bytes[mark..]).into_owned())
+}
+
+/// The encoding of bytes without a mark, as a read finds it. Without a NUL, they are not looked at: they are no UTF-16.
+fn unmarked(bytes: &[u8]) -> Option<Encoding> {
+    memchr::memchr(0, bytes)?;
+    let Ok(found) = EncodingChoice::Auto.of_text(bytes, || Ok::<_, Infallible>(()));
+    found.ok().map(|found| found.encoding)
 }
 
 /// The change of whole lines that makes the one text of the other.
