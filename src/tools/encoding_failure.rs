@@ -1,5 +1,7 @@
 //! Texts in another encoding than the one that was asked for: what is wrong, and the way out (contract 15).
 
+use serde_json::json;
+
 use super::Guide;
 use text::encoded_edit::InParts;
 use text::encoding::{Encoding, EncodingChoice, Likely, Malformed};
@@ -50,6 +52,23 @@ pub(super) fn hint(likely: Option<Likely>) -> String {
             others()
         ),
     }
+}
+
+/// The same for the file `name`, which is likely UTF-8 with some wrong bytes: what works with it as it is.
+pub(super) fn with_wrong_bytes(name: &str, guide: Guide) -> String {
+    let path = json!(name);
+    let search = match (guide.paths && guide.offered.has("grep"), guide.offered.has("read")) {
+        (false, _) => String::new(),
+        (true, true) => format!(" grep {{\"pattern\":\"\",\"path\":{path}}} shows its lines."),
+        (true, false) => {
+            format!(" grep {{\"pattern\":\"\",\"path\":{path},\"output_mode\":\"content\"}} shows its lines.")
+        }
+    };
+    format!(
+        "It may be UTF-8 with some wrong bytes, which stay as they are: edits by text in ASCII work.{search} If it has another encoding, \
+         pass \"encoding\", such as {}.",
+        others()
+    )
 }
 
 /// What to do about a character that an encoding lacks. Only the whole text of a file can get another encoding.

@@ -125,9 +125,12 @@ impl<'p> TextPage<'p> {
     ) -> Result<TextPage<'p>> {
         let read = workspace.read_part(path, wanted.part, wanted.encoding, limit.bytes, control);
         let read = read.map_err(|error| {
-            let error =
-                if wanted.reader.tells_place { with_place(workspace, path, error, control) } else { error };
-            with_likely_encoding(workspace, path, error, control)
+            let tells_place = wanted.reader.tells_place;
+            let error = if tells_place { with_place(workspace, path, error, control) } else { error };
+            let error = with_likely_encoding(workspace, path, error, control);
+            // Of what is likely UTF-8, the place says what to mend.
+            let is_utf_8 = matches!(&error, Error::OtherEncoding(other) if other.likely.is_none());
+            if is_utf_8 { with_place(workspace, path, error, control) } else { error }
         })?;
         let part = read.total_lines.map_or(wanted.part, |total| wanted.part.counted(total));
         let mut page = TextPage { path, wanted: WantedText { part, ..wanted }, base, read };

@@ -83,3 +83,49 @@ fn the_mark_of_a_text_with_wrong_bytes_is_no_part_of_it() {
         assert_eq!(folder.read("m.txt"), expected, "{call}");
     }
 }
+
+#[test]
+fn a_long_text_with_a_wrong_byte_is_edited_however_little_memory_there_is_for_copies() {
+    let folder = Folder::new();
+    let server = serve(&folder, &["--max-size=1"]);
+    for line in [&b"caf\xE9 ok 12345\n"[..], "caf\u{e9} ok 12345\n".as_bytes()] {
+        let rest = line.repeat(200_000);
+        put(&folder, "l.log", [b"first\n", &rest[..], b"needle \xFF end\n"].concat());
+        for call in [
+            json!({ "path": "l.log", "old": "needle", "new": "nadel" }),
+            json!({ "path": "l.log", "lines": "1", "new": "1st" }),
+            json!({ "path": "l.log", "append": "last\n" }),
+        ] {
+            server.ok("edit", call);
+        }
+        assert!(folder.read("l.log") == [b"1st\n", &rest[..], b"nadel \xFF end\nlast\n"].concat());
+    }
+    let wide: Vec<u8> =
+        "\u{feff}caf ok 12345\n".repeat(200_000).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    put(&folder, "w.log", wide);
+    let answer = server.tool("edit", json!({ "path": "w.log", "lines": "1", "new": "1st" }));
+    assert!(answer.is_error && answer.text.contains("MB in utf-16le"), "{}", answer.text);
+}
+
+#[test]
+fn the_error_for_wrong_bytes_says_where_they_are_and_what_works() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    put(&folder, "m.txt", MARKED);
+    let answer = server.tool("read", json!({ "path": "m.txt" }));
+    assert!(
+        answer.is_error && answer.text.contains("line 2, column 9: 0xFF is no character"),
+        "{}",
+        answer.text
+    );
+    assert!(answer.text.contains(r#"grep {"pattern":"","path":"m.txt"} shows its lines"#), "{}", answer.text);
+    let lines = server.ok("grep", json!({ "pattern": "", "path": "m.txt" }));
+    assert!(lines.contains("1: abc = 1\n2: c\u{e9} text \u{fffd}\n3: end\n"), "{lines}");
+    let half: Vec<u8> =
+        [&[0xFEFF, 97, 10, 0xD800, 98, 10][..]].concat().into_iter().flat_map(u16::to_le_bytes).collect();
+    put(&folder, "s.txt", half);
+    let answer = server.tool("read", json!({ "path": "s.txt", "encoding": "utf-16" }));
+    assert!(answer.is_error && answer.text.contains("lines without them can be read"), "{}", answer.text);
+    let line = server.ok("read", json!({ "path": "s.txt", "encoding": "utf-16", "lines": "1" }));
+    assert!(line.contains('a'), "{line}");
+}

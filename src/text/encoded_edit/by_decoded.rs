@@ -3,6 +3,7 @@
 //! Pure. Also says how a text is encoded whose encoding the client did not give: edits whose texts are ASCII work on any
 //! bytes in which ASCII means ASCII (contract 25).
 
+use super::as_it_is;
 use super::decoded::DecodedText;
 use super::doubt::Doubt;
 use super::encoded::{EncodedText, lacking_in_part};
@@ -39,9 +40,18 @@ pub struct DecodedPlanned<T> {
     pub held: Share,
 }
 
-/// Plans edits of the file `name`, whose bytes are `old`. `texts` are all old and new texts of the edits, in turn. `plan` gets
-/// the text in UTF-8 with its index; no change of its plan reaches beyond the place of one old text. Returns `None` if `plan`
-/// does.
+/// The texts of the edits of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct EditTexts<'t> {
+    /// All old and new texts, in turn.
+    pub in_turn: &'t [&'t str],
+    /// Whether all else that is compared with the file is ASCII.
+    pub others_are_ascii: bool,
+}
+
+/// Plans edits of the file `name`, whose bytes are `old`. `plan` gets the text in UTF-8 with its index, or, of a long text, the bytes
+/// of the file, in which what the edits compare is the same; no change of its plan reaches beyond the place of one old text. Returns
+/// `None` if `plan` does.
 ///
 /// # Errors
 ///
@@ -49,11 +59,12 @@ pub struct DecodedPlanned<T> {
 pub fn plan_decoded<'p, T>(
     choice: EncodingChoice,
     (name, old): (&str, &[u8]),
-    texts: &[&str],
+    edited: EditTexts,
     limits: TextLimits,
     control: &dyn Stop,
     plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
 ) -> Result<Option<DecodedPlanned<T>>> {
+    let texts = edited.in_turn;
     let text = text_encoding(choice, (name, old), texts, control)?;
     let of = EncodedText { encoding: text.encoding, old, start: text.mark().len() };
     keeps_no_state(text.encoding)?;
@@ -66,6 +77,19 @@ pub fn plan_decoded<'p, T>(
     let lacks = |lacking| Err(lacking_in_part(encoding, lacking));
     texts.iter().skip(1).step_by(2).find_map(|new_text| lacking(new_text)).map_or(Ok(()), lacks)?;
     let mut held = limits.memory.share();
+    if as_it_is::is_planned_so(&of, &edited) {
+        texts.iter().step_by(2).try_for_each(|old_text| doubt.check_halves(&of, old_text, control))?;
+        let planned = as_it_is::planned(&of, control, plan).map_err(|error| searched_as(encoding, error))?;
+        let Some((plan, report)) = planned else { return Ok(None) };
+        if !held.grow(FOR_PLACE * plan.count()) {
+            return Err(Error::Busy);
+        }
+        doubt.check(old, &plan)?;
+        return Ok(Some(DecodedPlanned { plan, text, report, held }));
+    }
+    if FOR_BYTE * old.len() > limits.memory.total() {
+        return Err(as_it_is::too_large(&of, limits.memory.total(), FOR_BYTE));
+    }
     if !held.grow(FOR_BYTE * old.len()) {
         return Err(Error::Busy);
     }
@@ -176,7 +200,7 @@ impl Planner<'_> {
         let planned = plan_decoded(
             self.choice.unwrap_or_default(),
             (self.scope.name, self.old),
-            &texts,
+            EditTexts { in_turn: &texts, others_are_ascii: true },
             self.scope.limits,
             self.control,
             |index, text| {

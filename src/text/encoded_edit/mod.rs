@@ -5,6 +5,7 @@
 //! UTF-16, the old_text is searched in the encoded bytes ([`places`]). Of other encodings the text is [`decoded`] and
 //! searched as UTF-8. Only the bytes of the places are replaced: what is no character elsewhere stays.
 
+mod as_it_is;
 mod by_bytes;
 mod by_decoded;
 mod by_places;
@@ -23,7 +24,7 @@ mod whole;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-pub use self::by_decoded::{DecodedPlanned, plan_decoded};
+pub use self::by_decoded::{DecodedPlanned, EditTexts, plan_decoded};
 use self::by_decoded::{searched_as, text_encoding};
 pub use self::by_places::{MAX_DECODED, MAX_PLACES, NewPart, Replacing, SearchedText};
 use self::doubt::Doubt;

@@ -265,7 +265,9 @@ fn crlf_is_told_as_lf_and_a_text_that_is_not_that_of_the_plan_has_no_diff() {
             "{other:?}"
         );
     }
-    assert_eq!(plan_diff("f", b"a\r\nb\r\xff", &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)), None);
+    // What is no UTF-8 is shown as such.
+    let wrong = plan_diff("f", b"a\r\nb \xff", &plan, MAX_LINE_EDITS, DiffSize::bytes(usize::MAX)).unwrap();
+    assert!(wrong.text.contains("\n-a\n+c\n b \u{fffd}\n"), "{}", wrong.text);
 }
 
 /// The changes of all `needle`s of a text.

@@ -153,14 +153,14 @@ impl Builder {
         self.gaps.push(lines);
     }
 
-    /// None if the texts are no UTF-8.
+    /// None if the texts have changed. What is no UTF-8 is shown as U+FFFD.
     fn finish(self) -> Option<Windows> {
         let is_marked = |text: &[u8]| memchr::memchr_iter(GAP, text).count() == self.gaps.len();
         if !is_marked(&self.old) || !is_marked(&self.new) {
             return None;
         }
-        let text = |bytes| String::from_utf8(bytes).map(as_shown).ok();
-        Some(Windows { old: text(self.old)?, new: text(self.new)?, gaps: self.gaps, left_out: 0 })
+        let text = |bytes: Vec<u8>| as_shown(String::from_utf8_lossy(&bytes).into_owned());
+        Some(Windows { old: text(self.old), new: text(self.new), gaps: self.gaps, left_out: 0 })
     }
 }
 

@@ -159,6 +159,22 @@ impl Kind {
         }
     }
 
+    /// Whether all that it expects in the file besides its old texts is ASCII.
+    pub(super) fn expects_ascii(&self) -> bool {
+        match self {
+            Kind::Patch { hunks, .. } => hunks.iter().all(|hunk| {
+                let lines = hunk.lines.iter().map(|line| &line.text);
+                lines.chain(&hunk.headers).all(|text| text.is_ascii())
+            }),
+            Kind::Lines(edits) => edits.edits.iter().all(|edit| match &edit.operation {
+                Operation::Replace { expect, .. }
+                | Operation::Insert { expect, .. }
+                | Operation::Delete { expect } => expect.as_ref().is_none_or(|expect| expect.is_ascii()),
+            }),
+            _ => true,
+        }
+    }
+
     /// Whether it changes lines by their numbers, whatever they hold.
     pub(super) fn counts_lines(&self) -> bool {
         let is_unseen = |edit: &LineEdit| match &edit.operation {

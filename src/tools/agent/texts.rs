@@ -10,7 +10,7 @@ use super::symbol;
 use crate::tools::encoding_failure::likely_name;
 use engine::Workspace;
 use folder::{Control, Error, Result};
-use text::encoded_edit::{Before, Rewrite, plan_decoded, rewrite};
+use text::encoded_edit::{Before, EditTexts, Rewrite, plan_decoded, rewrite};
 use text::encoding::{Encoding, EncodingChoice, by_high_bytes};
 use text::line_edit::{self, LineEdits};
 use text::lines::{BOM, LineIndex};
@@ -141,11 +141,14 @@ impl<'j> TextJob<'j> {
         }
         let limits = self.limits();
         let in_text = |index: &LineIndex, text: &[u8]| {
-            Ok(self.in_text(index, text, old.ends_with(text))?.map(|plan| (plan, ())))
+            // Wrong bytes are not indexed again between the edits.
+            let is_stored = old.ends_with(text) && std::str::from_utf8(text).is_ok();
+            Ok(self.in_text(index, text, is_stored)?.map(|plan| (plan, ())))
         };
         let hunks = self.kind.new_lines();
         let texts = [self.kind.texts(), hunks.iter().flat_map(|new| ["", new]).collect()].concat();
-        let planned = plan_decoded(choice, (self.name, old), &texts, limits, self.control, in_text)?;
+        let texts = EditTexts { in_turn: &texts, others_are_ascii: self.kind.expects_ascii() };
+        let planned = plan_decoded(choice, (self.name, old), texts, limits, self.control, in_text)?;
         Ok(planned.map(|planned| planned.plan.into_encoding(planned.text.encoding)))
     }
 

@@ -8,7 +8,7 @@ use super::Guide;
 use super::names::{name_hint, near_names};
 use crate::tools::{LineBase, command_failure, encoding_failure};
 use folder::{Error, NoParent, Occupant};
-use text::encoding::{EncodingChoice, Likely};
+use text::encoding::{EncodingChoice, Likely, Malformed};
 
 /// Maximum number of characters of a line that an error quotes.
 const QUOTED: usize = 500;
@@ -120,11 +120,15 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
             Some("Read it with start_line and end_line alone, which take lines of any length.".into())
         }
         Error::Unencodable { in_part, .. } => Some(encoding_failure::lacking(*in_part, guide)),
-        Error::Undecodable { encoding, .. } => {
+        Error::Undecodable { encoding, why, .. } => {
             let others: Vec<&str> =
                 EncodingChoice::COMMON.split(", ").filter(|other| !encoding.name().starts_with(other)).collect();
             let such = others.join(", ");
-            Some(format!("If it has another encoding, pass \"encoding\", such as {such}, or auto."))
+            let others = format!("If it has another encoding, pass \"encoding\", such as {such}, or auto.");
+            Some(match why {
+                Malformed::LoneSurrogate => format!("If it is UTF-16, {IN_LINES} {others}"),
+                _ => others,
+            })
         }
         Error::OtherEncoding(other) => Some(match other.likely {
             Some(Likely::NoText(kind)) => {
@@ -132,6 +136,7 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
                 let media = media.map(|call| format!(" Get its bytes with {call}.")).unwrap_or_default();
                 format!("It is {}, not text.{media}", kind.name())
             }
+            None if guide.paths => encoding_failure::with_wrong_bytes(&other.name, guide),
             likely => encoding_failure::hint(likely),
         }),
         Error::NotEmpty { removed: 0, all_may_go: true, .. } => {
@@ -213,6 +218,9 @@ pub(super) fn hint(error: &Error, guide: Guide) -> Option<String> {
         | Error::InvalidArguments { .. } => None,
     }
 }
+
+/// What works with a text in which some bytes are wrong.
+const IN_LINES: &str = "lines without them can be read by their numbers, and edited by text in ASCII.";
 
 /// What to do about a folder that does not exist. With several served folders: where it was looked for.
 fn no_parent(folder: &NoParent, guide: Guide) -> Option<String> {

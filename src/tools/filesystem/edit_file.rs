@@ -10,7 +10,7 @@ use crate::tools::text_page::{found_encoding, with_likely_encoding};
 use crate::tools::{Call, Guide, Members, OutputKinds, ParseOptions, Reply, Tool};
 use engine::{ChangeOptions, Workspace};
 use folder::{Control, Error, FilePath, FileVersion, Result};
-use text::encoded_edit::plan_decoded;
+use text::encoded_edit::{EditTexts, plan_decoded};
 use text::encoding::{Encoding, EncodingChoice};
 use text::line_diff::{DiffSize, LineDiff, MAX_LINE_EDITS, plan_diff};
 use text::lines::LineIndex;
@@ -229,9 +229,13 @@ impl EditFile {
                 self.check_omissions(old, Encoding::Utf8, control)?;
                 return Ok(planned.map(|(plan, report)| (plan, (report, None))));
             }
-            let decoded = |index: &LineIndex, text: &[u8]| in_text(index, text, old.ends_with(text));
+            let decoded = |index: &LineIndex, text: &[u8]| {
+                // Wrong bytes are not indexed again between the edits.
+                in_text(index, text, old.ends_with(text) && std::str::from_utf8(text).is_ok())
+            };
+            let texts = EditTexts { in_turn: &texts, others_are_ascii: true };
             let planned =
-                plan_decoded(self.encoding, (self.path.sent(), old), &texts, limits, control, decoded)?;
+                plan_decoded(self.encoding, (self.path.sent(), old), texts, limits, control, decoded)?;
             if let Some(planned) = &planned {
                 self.check_omissions(old, planned.text.encoding, control)?;
             }

@@ -8,6 +8,11 @@ use super::*;
 
 /// The result of edits of a text that is decoded whole.
 fn in_parts(choice: EncodingChoice, old: &[u8], edits: &[(&str, &str)]) -> Result<Vec<u8>> {
+    in_little(usize::MAX, choice, old, edits)
+}
+
+/// The same with so many bytes of memory.
+fn in_little(memory: usize, choice: EncodingChoice, old: &[u8], edits: &[(&str, &str)]) -> Result<Vec<u8>> {
     let edit = |(old_text, new_text): &(&str, &str)| TextEdit {
         old_text: (*old_text).into(),
         new_text: (*new_text).into(),
@@ -15,10 +20,11 @@ fn in_parts(choice: EncodingChoice, old: &[u8], edits: &[(&str, &str)]) -> Resul
     };
     let texts: Vec<&str> = edits.iter().flat_map(|(old_text, new_text)| [*old_text, new_text]).collect();
     let edits = TextEdits::new(edits.iter().map(edit).collect());
-    let budget = Budget::new(usize::MAX);
+    let budget = Budget::new(memory);
     let limits = TextLimits { passages: 0, max_bytes: 1 << 40, memory: &budget };
     let plan = || {
-        let planned = plan_decoded(choice, ("f", old), &texts, limits, &crate::Unstopped, |index, text| {
+        let texts = EditTexts { in_turn: &texts, others_are_ascii: true };
+        let planned = plan_decoded(choice, ("f", old), texts, limits, &crate::Unstopped, |index, text| {
             Ok(text_edit::plan(index, text, &edits, limits, &crate::Unstopped)?
                 .map(|planned| (planned.plan, ())))
         })?;
@@ -56,6 +62,35 @@ fn a_place_that_may_be_half_of_a_character_is_refused_however_it_was_found() {
     let expected = [&b"\xC3\xA9y"[..], &old[3..]].concat();
     assert_eq!(change(Encoding::Utf8, &old, &every("x", "y", IfMissing::Fail)).unwrap().0, expected);
     assert_eq!(in_parts(unasked, &old, &[("x", "y")]).unwrap(), expected);
+}
+
+#[test]
+fn a_long_text_is_edited_in_its_own_bytes_with_no_copy_of_it() {
+    let unasked = EncodingChoice::default();
+    let edited = |old: &[u8], edits: &[(&str, &str)]| in_little(1 << 20, unasked, old, edits);
+    let (long, end) = (|line: &[u8]| line.repeat(80_000), b"needle end\n");
+    let latin = [&long(b"caf\xE9 ok 12345\r\n")[..], end].concat();
+    let marked = [Encoding::Utf8.mark(), &long("caf\u{e9} ok 12345\n".as_bytes()), b"\xFF\n", end].concat();
+    for old in [latin, marked] {
+        let expected = [&old[..old.len() - end.len()], b"nadel end\n"].concat();
+        assert!(edited(&old, &[("needle", "nadel")]).unwrap() == expected);
+        let again = edited(&old, &[("needle", "nadel"), ("nadel", "x\ny"), ("x\ny", "nadel")]).unwrap();
+        assert!(again == expected);
+    }
+    // In UTF-8, other texts are the same bytes, too.
+    let german = long("gr\u{fc}n \u{df} 12345\n".as_bytes());
+    let old = [&german[..], "\u{fc}x\n".as_bytes(), b"\xFF\n"].concat();
+    let expected = [&german[..], "\u{e4}y\n".as_bytes(), b"\xFF\n"].concat();
+    assert!(edited(&old, &[("\u{fc}x", "\u{e4}y")]).unwrap() == expected);
+    // Two wrong parts do not become a character.
+    let halves = [&german[..], b"x \xC3--\xA9\n"].concat();
+    assert!(edited(&halves, &[("--", "")]).is_err());
+    // What takes a copy says how much there is for it.
+    let wide = encoded(Encoding::Utf16Le, &"caf ok 12345\n".repeat(1 << 16));
+    let choice = EncodingChoice::Is(Encoding::Utf16Le);
+    let refused = in_little(1 << 20, choice, &wide, &[("ok", "OK")]);
+    let Err(Error::InvalidArguments { at, problem }) = refused else { panic!("{refused:?}") };
+    assert!(at == "path" && problem.contains("utf-16"), "{at}: {problem}");
 }
 
 #[test]
