@@ -1,9 +1,9 @@
 //! What a later call of the same session can go on with: the edits of a call that failed, the places of a dry run (contract 19).
 //!
-//! Kept for ten minutes; number and bytes are bounded, the oldest go. Knows not what is kept.
+//! Kept for ten minutes; number and bytes are bounded, the oldest of the session that has the most go. Knows not what is kept.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// Limits of all handles together, and of those of one session.
-const MOST: usize = 64;
+const MOST: usize = 1_024;
 const MOST_OF_SESSION: usize = 16;
 
 /// Limits of what is kept, in bytes: of all handles together, and of one.
@@ -130,9 +130,25 @@ impl State {
         {
             self.kept.remove(oldest);
         }
-        while self.kept.len() > MOST || self.kept.iter().map(|kept| kept.bytes).sum::<usize>() > BYTES {
-            self.kept.pop_front();
+        let bytes = |kept: &VecDeque<Kept>| kept.iter().map(|kept| kept.bytes).sum::<usize>();
+        while bytes(&self.kept) > BYTES {
+            self.remove_of_greatest(|kept| kept.bytes);
         }
+        while self.kept.len() > MOST {
+            self.remove_of_greatest(|_| 1);
+        }
+    }
+
+    /// Forgets the oldest of the session that has the most, so that many small sessions push out no other one.
+    fn remove_of_greatest(&mut self, size: impl Fn(&Kept) -> usize) {
+        let mut sizes = HashMap::<&str, usize>::new();
+        for kept in &self.kept {
+            *sizes.entry(&kept.session).or_default() += size(kept);
+        }
+        let most = sizes.values().max().copied();
+        let is_of_greatest = |kept: &Kept| sizes.get(&*kept.session).copied() == most;
+        let oldest = self.kept.iter().position(is_of_greatest);
+        self.kept.remove(oldest.unwrap_or(0));
     }
 }
 
@@ -179,13 +195,22 @@ mod tests {
         let is_kept = |name: &String, session| handles.look::<()>(name, session).is_some();
         assert!(!is_kept(&names[0], "one") && names[1..].iter().all(|name| is_kept(name, "one")));
         assert!(is_kept(&first, "other") && handles.keep('p', "one", BYTES_OF_ONE + 1, ()).is_none());
-        for _ in 0..2 {
-            handles.keep('p', "third", BYTES_OF_ONE, ());
+        let [large, last] = [(); 2].map(|()| handles.keep('p', "third", BYTES_OF_ONE, ()).unwrap());
+        assert!(!is_kept(&large, "third") && is_kept(&last, "third"));
+        assert!(is_kept(&first, "other") && is_kept(&names[1], "one"), "those of others stay");
+    }
+
+    #[test]
+    fn what_a_session_keeps_is_pushed_out_by_no_hundred_others() {
+        let handles = Handles::default();
+        let own = [(); 2].map(|()| handles.keep('r', "own", 1, ()).unwrap());
+        for session in 0..100 {
+            handles.keep('r', &session.to_string(), 1, ());
         }
-        assert!(!is_kept(&first, "other") && !is_kept(&names[1], "one"));
+        assert!(own.iter().all(|name| handles.look::<()>(name, "own").is_some()));
         for session in 0..MOST {
-            handles.keep('p', &session.to_string(), 1, ());
+            handles.keep('r', &session.to_string(), 1, ());
         }
-        assert!(handles.state.lock().unwrap().kept.len() <= MOST);
+        assert_eq!(handles.state.lock().unwrap().kept.len(), MOST);
     }
 }

@@ -211,7 +211,7 @@ fn without_edits(json: &str) -> Option<String> {
 
 fn unknown_retry(name: &str) -> Error {
     let problem = format!(
-        "there is no failed call {name} (any more): it is of this session, lives ten minutes, and is used up by success; send all edits"
+        "there is no failed call {name} (any more): it is of this session, lives ten minutes, is used up by success, and goes when too many are kept; send all edits"
     );
     Error::InvalidArguments { at: "retry".into(), problem }
 }

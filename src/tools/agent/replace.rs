@@ -202,8 +202,8 @@ impl Call for Replace {
                 let gone = || Error::InvalidArguments {
                     at: "plan".into(),
                     problem: format!(
-                        "there is no {name} (any more): a plan is of this session, lives ten minutes, and is used up by success; \
-                        make another by dry_run"
+                        "there is no {name} (any more): a plan is of this session, lives ten minutes, is used up by success, \
+                        and goes when too many are kept; make another by dry_run"
                     ),
                 };
                 let claimed = self.handles.claim::<Planned>(name, &self.author.session).ok_or_else(gone)?;
