@@ -328,7 +328,7 @@ mod tests {
         let text = SearchedText::new(read_as, ("a", old), true, &memory, &Unstopped).unwrap();
         let (mut replacing, mut expected, mut done) = (text.replacing(), Vec::new(), 0);
         let mut matcher = LineMatcher::new(&pattern, &Unstopped);
-        let finished = matcher.places(text.bytes(), true, |groups| -> Result<(), text::Error> {
+        let finished = matcher.places(text.bytes(), true, &mut |groups| -> Result<(), text::Error> {
             let (at, new) = (groups[0].clone().unwrap(), replacement.of(text.bytes(), groups, false));
             expected.extend_from_slice(&text.bytes()[done..at.start]);
             for part in &new {

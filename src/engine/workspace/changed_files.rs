@@ -68,7 +68,7 @@ impl Workspace {
     pub fn changed_files(
         &self,
         changes: &[(ChangeNumber, Change)],
-        is_asked: impl Fn(ChangeNumber) -> bool,
+        is_asked: &dyn Fn(ChangeNumber) -> bool,
         alone: bool,
         within: Option<&FilePath>,
         control: &Control,

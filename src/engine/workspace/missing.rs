@@ -204,25 +204,25 @@ impl Workspace {
     /// Paths in other folders that end in the name of the missing `found`. Looks at a bounded number of entries, in a
     /// bounded time, and no longer than the operation may take.
     pub(super) fn elsewhere(&self, found: &Found, path: &FilePath, operation: &Control) -> Vec<String> {
-        let control = operation.briefly(LONGEST_SEARCH);
-        let mut paths = self.elsewhere_in(found.number, found.folder.handle(), (found, path), &control);
+        let controls = (operation, &operation.briefly(LONGEST_SEARCH));
+        let mut paths = self.elsewhere_in(found.number, found.folder.handle(), (found, path), controls);
         let is_asked = |number: &usize| *number != found.number && path.folder().is_none();
         for (number, root) in self.folders.roots().iter().enumerate().filter(|(number, _)| is_asked(number)) {
             // Another machine may be slow to answer.
             if let Some(folder) = root.is_local().then(|| root.folder().ok()).flatten() {
-                paths.extend(self.elsewhere_in(number, folder.handle(), (found, path), &control));
+                paths.extend(self.elsewhere_in(number, folder.handle(), (found, path), controls));
             }
         }
         paths
     }
 
-    /// The same in the served folder `number` alone.
+    /// The same in the served folder `number` alone, until the operation is called off or the time of the search is up.
     fn elsewhere_in(
         &self,
         number: usize,
         root: &Arc<OwnedFd>,
         (found, path): (&Found, &FilePath),
-        control: &Control,
+        (operation, control): (&Control, &Control),
     ) -> Vec<String> {
         let wanted = path.as_str().rsplit('/').next().unwrap_or_default();
         let mut paths = Vec::new();
@@ -231,7 +231,7 @@ impl Workspace {
         let walk = Walk::new(root, folder, Path::new(""), options, self.folders.excludes(), None, control);
         let Ok(mut walk) = walk else { return paths };
         for _ in 0..ENTRIES_SEARCHED {
-            let (Ok(()), Ok(Some(step))) = (control.check(), walk.next_step()) else { break };
+            let (Ok(()), Ok(Some(step))) = (operation.check(), walk.next_step()) else { break };
             let is_wanted = |kind| found.may_be_folder() || kind != EntryKind::Folder;
             let is_entry = matches!(step, WalkStep::Entry(entry) if is_wanted(entry.kind));
             if is_entry && walk.name().eq_ignore_ascii_case(wanted.as_bytes()) && !wanted.is_empty() {

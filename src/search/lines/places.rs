@@ -37,7 +37,7 @@ impl LineMatcher<'_> {
         &mut self,
         text: &[u8],
         with_groups: bool,
-        mut found: impl FnMut(&Groups) -> Result<(), E>,
+        found: &mut dyn FnMut(&Groups) -> Result<(), E>,
     ) -> Result<Finished, E> {
         let mut captures = with_groups.then(|| self.pattern.regex().create_captures());
         let (mut start, mut copy) = (0, Vec::new());
@@ -50,7 +50,7 @@ impl LineMatcher<'_> {
             copy.clear();
             copy.extend_from_slice(&text[before..text.len().min(end + AROUND)]);
             let window = start - before..end - before;
-            self.places_in(&copy, window, before, captures.as_mut(), &mut found)?;
+            self.places_in(&copy, window, before, captures.as_mut(), found)?;
             start = end;
         }
         Ok(Finished::All)
@@ -63,7 +63,7 @@ impl LineMatcher<'_> {
         window: Range<usize>,
         offset: usize,
         mut captures: Option<&mut Captures>,
-        found: &mut impl FnMut(&Groups) -> Result<(), E>,
+        found: &mut dyn FnMut(&Groups) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut from, mut last_end, mut groups) = (window.start, None, Vec::new());
         while from <= window.end {
@@ -109,7 +109,7 @@ mod tests {
         let pattern = Pattern::new(pattern, how).unwrap();
         let mut all = Vec::new();
         let mut matcher = LineMatcher::new(&pattern, &Unstopped);
-        let finished = matcher.places(text.as_bytes(), true, |groups| -> Result<(), Stopped> {
+        let finished = matcher.places(text.as_bytes(), true, &mut |groups| -> Result<(), Stopped> {
             all.push(groups.to_vec());
             Ok(())
         });
@@ -185,6 +185,6 @@ mod tests {
         }
         let pattern = Pattern::new("a", PatternOptions::default()).unwrap();
         let mut matcher = LineMatcher::new(&pattern, &Ended);
-        assert!(matcher.places(b"a", false, |_| -> Result<(), Stopped> { Ok(()) }).is_err());
+        assert!(matcher.places(b"a", false, &mut |_| -> Result<(), Stopped> { Ok(()) }).is_err());
     }
 }

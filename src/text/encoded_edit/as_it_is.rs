@@ -30,12 +30,21 @@ pub(super) fn planned<'p, T>(
     plan: impl FnOnce(&LineIndex, &[u8]) -> Result<Option<(EditPlan<'p>, T)>>,
 ) -> Result<Option<(EditPlan<'static>, T)>> {
     let text = &of.old[of.start..];
+    let Some((plan, report)) = plan(&index(text, control)?, text)? else { return Ok(None) };
+    Ok(of_bytes(of, plan)?.map(|plan| (plan, report)))
+}
+
+fn index(text: &[u8], control: &dyn Stop) -> Result<LineIndex> {
     let mut index = IndexBuilder::of_len(text.len());
     for step in text.chunks(STEP) {
         control.check()?;
         index.push(step);
     }
-    let Some((plan, report)) = plan(&index.finish(), text)? else { return Ok(None) };
+    Ok(index.finish())
+}
+
+/// The plan for the text as one of the bytes of the file.
+fn of_bytes(of: &EncodedText, plan: EditPlan) -> Result<Option<EditPlan<'static>>> {
     let (mut changes, mut texts) = (Vec::with_capacity(plan.count()), Vec::<Vec<u8>>::new());
     for Splice { at, text } in plan.splices() {
         if texts.last().is_none_or(|last| **last != *text) {
@@ -46,7 +55,7 @@ pub(super) fn planned<'p, T>(
     }
     joins_no_parts(of, &changes)?;
     let moved = EditPlan::of_parts(changes.into_iter(), texts, of.old);
-    Ok(moved.map(|moved| (moved.for_places(plan.places()), report)))
+    Ok(moved.map(|moved| moved.for_places(plan.places())))
 }
 
 /// Fails if what is removed would make a character of UTF-8 of two wrong parts. Changes that touch are made together.

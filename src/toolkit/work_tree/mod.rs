@@ -4,7 +4,7 @@
 //! unchanged if its bytes are those of the commit, or become these with line feeds in the place of CR LF, as git may have written
 //! them. Links and submodules are not compared. Knows no formats of answers.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -85,9 +85,9 @@ pub fn since_head(workspace: &Workspace, path: &FilePath, control: &Control) -> 
         number: project.folder().unwrap_or(0),
         top: repository.top.as_str().to_owned(),
         within: path.as_str().to_owned(),
-        tracked: BTreeMap::new(),
+        tracked: HashMap::new(),
         opaque: Vec::new(),
-        new: BTreeMap::new(),
+        new: Vec::new(),
         changed: Vec::new(),
         since: SinceHead { head: repository.head.to_string(), date: commit.date, ..SinceHead::default() },
     };
@@ -119,11 +119,11 @@ struct Comparison<'c> {
     /// What is compared is there, or below.
     within: String,
     /// Files of the commit that have not been seen yet.
-    tracked: BTreeMap<Vec<u8>, ObjectId>,
+    tracked: HashMap<Vec<u8>, ObjectId>,
     /// Links and submodules of the commit.
     opaque: Vec<Vec<u8>>,
     /// Files that the commit does not have.
-    new: BTreeMap<Vec<u8>, ObjectId>,
+    new: Vec<(Vec<u8>, ObjectId)>,
     /// Files that the commit has otherwise.
     changed: Vec<(Vec<u8>, ObjectId)>,
     since: SinceHead,
@@ -182,7 +182,7 @@ impl Comparison<'_> {
         match tracked {
             Some(id) if ids.has(&id) => {}
             Some(id) => self.changed.push((path, id)),
-            None => _ = self.new.insert(path, ids.id),
+            None => self.new.push((path, ids.id)),
         }
     }
 
@@ -191,7 +191,7 @@ impl Comparison<'_> {
         if self.since.is_late {
             return Ok(());
         }
-        for (path, id) in std::mem::take(&mut self.tracked) {
+        for (path, id) in by_path(std::mem::take(&mut self.tracked)) {
             self.control.check()?;
             let known = self.known(&path);
             match self.workspace.info(&known) {
@@ -215,10 +215,10 @@ impl Comparison<'_> {
             let contents = self.contents(objects, Some(&id), Some(&path), &mut left)?;
             files.push(WorkTreeFile { place: self.place(&path), contents, ..WorkTreeFile::default() });
         }
-        let deleted = if self.since.is_late { BTreeMap::new() } else { std::mem::take(&mut self.tracked) };
-        let mut gone: BTreeMap<ObjectId, Vec<Vec<u8>>> = BTreeMap::new();
-        deleted.into_iter().for_each(|(path, id)| gone.entry(id).or_default().push(path));
-        for (path, id) in std::mem::take(&mut self.new) {
+        let deleted = if self.since.is_late { HashMap::new() } else { std::mem::take(&mut self.tracked) };
+        let mut gone: HashMap<ObjectId, Vec<Vec<u8>>> = HashMap::new();
+        by_path(deleted).into_iter().for_each(|(path, id)| gone.entry(id).or_default().push(path));
+        for (path, id) in by_path(std::mem::take(&mut self.new)) {
             // The same content under another name was moved.
             let moved_from = gone.get_mut(&id).and_then(Vec::pop).map(|from| as_path(&from).to_owned());
             let is_new = moved_from.is_none();
@@ -226,12 +226,11 @@ impl Comparison<'_> {
             let place = self.place(&path);
             files.push(WorkTreeFile { place, moved_from, is_new, is_deleted: false, contents });
         }
-        for (id, paths) in gone {
-            for path in paths {
-                let contents = self.contents(objects, Some(&id), None, &mut left)?;
-                let place = self.place(&path);
-                files.push(WorkTreeFile { place, is_deleted: true, contents, ..WorkTreeFile::default() });
-            }
+        let deleted = gone.into_iter().flat_map(|(id, paths)| paths.into_iter().map(move |path| (path, id)));
+        for (path, id) in by_path(deleted) {
+            let contents = self.contents(objects, Some(&id), None, &mut left)?;
+            let place = self.place(&path);
+            files.push(WorkTreeFile { place, is_deleted: true, contents, ..WorkTreeFile::default() });
         }
         order::sort_by(&mut files, |one, other| one.place.cmp(&other.place));
         Ok(SinceHead { files, ..self.since })
@@ -272,6 +271,12 @@ impl Comparison<'_> {
             Err(_) => Ok(None),
         }
     }
+}
+
+fn by_path(files: impl IntoIterator<Item = (Vec<u8>, ObjectId)>) -> Vec<(Vec<u8>, ObjectId)> {
+    let mut files: Vec<_> = files.into_iter().collect();
+    order::sort_by(&mut files, |one, other| one.0.cmp(&other.0));
+    files
 }
 
 /// A path in a repository, which may have any bytes.

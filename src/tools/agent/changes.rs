@@ -234,7 +234,7 @@ impl Changes {
             changes.iter().filter(is_asked).map(|(number, _)| *number).collect();
         let is_asked = |number| asked.contains(&number);
         let mut files =
-            workspace.changed_files(&changes, is_asked, self.by_me, self.path.as_ref(), control)?;
+            workspace.changed_files(&changes, &is_asked, self.by_me, self.path.as_ref(), control)?;
         files.retain(|file| !file.is_part);
         let told: HashSet<ChangeNumber> =
             files.iter().flat_map(|file| file.changes.iter().copied()).collect();

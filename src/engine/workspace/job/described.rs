@@ -10,13 +10,9 @@ use folder::{Error, Result};
 use text::shown::shown_line;
 
 impl Workspace {
-    /// What `describe` says of each change: of contents by their paths, then of names in their order. What is deleted to make room for a
-    /// new file comes first.
-    pub(super) fn described<T>(
-        &self,
-        draft: &Draft,
-        describe: &mut impl FnMut(JobChange) -> T,
-    ) -> Result<Vec<T>> {
+    /// Tells `describe` each change: of contents by their paths, then of names in their order. What is deleted to make room for a new file
+    /// comes first.
+    pub(super) fn describe(&self, draft: &Draft, describe: &mut dyn FnMut(JobChange)) -> Result<()> {
         let contents = draft.contents();
         let new: HashSet<&Place> =
             contents.iter().filter(|(_, _, is_new)| *is_new).map(|(place, ..)| place).collect();
@@ -27,8 +23,7 @@ impl Workspace {
             steps.filter(|(number, step)| !matches!(step, Step::Folder { .. }) || folders.contains(number));
         let (first, names): (Vec<&Step>, Vec<&Step>) =
             told.map(|(_, step)| step).partition(|step| makes_room(step));
-        let mut described = Vec::new();
-        described.extend(first.into_iter().filter_map(|step| self.described_step(step, describe)));
+        first.into_iter().for_each(|step| self.describe_step(step, describe));
         for (place, file, is_new) in &contents {
             let old = match &file.base {
                 None => None,
@@ -40,16 +35,16 @@ impl Workspace {
             };
             let old = old.as_ref().map_or(&b""[..], |old| old.bytes());
             let (path, is_new) = (&*self.told(place), *is_new);
-            described.push(describe(JobChange::Content { path, is_new, old, plan: &file.plan }));
+            describe(JobChange::Content { path, is_new, old, plan: &file.plan });
         }
-        described.extend(names.into_iter().filter_map(|step| self.described_step(step, describe)));
-        Ok(described)
+        names.into_iter().for_each(|step| self.describe_step(step, describe));
+        Ok(())
     }
 
-    /// What `describe` says of a change of a name. `None`: it is told with what is in it.
-    fn described_step<T>(&self, step: &Step, describe: &mut impl FnMut(JobChange) -> T) -> Option<T> {
-        Some(match step {
-            Step::New { .. } => return None,
+    fn describe_step(&self, step: &Step, describe: &mut dyn FnMut(JobChange)) {
+        match step {
+            // It is told with what is in it.
+            Step::New { .. } => {}
             Step::Folder { at, .. } => describe(JobChange::Folder { path: &self.told(at) }),
             Step::Link { at, target, .. } => {
                 describe(JobChange::Link { path: &self.told(at), target: &shown_line(target) })
@@ -59,7 +54,7 @@ impl Workspace {
                 describe(JobChange::Moved { from, to })
             }
             Step::Deleted { at, .. } => describe(JobChange::Deleted { path: &self.told(at) }),
-        })
+        }
     }
 
     /// A place in a served folder, by its number and the path below it, as answers name it. An excluded one has no name: it may have

@@ -319,7 +319,17 @@ impl Workspace {
         while attempts < ATTEMPTS {
             control.check()?;
             holding.was_replaced = false;
-            match self.try_job(operations, options, &mut holding, control, (&mut describe, &allow)) {
+            let mut told = Vec::new();
+            let tell = &mut |change: JobChange| told.push(describe(change));
+            let done = self.try_job(operations, options, &mut holding, control, (tell, &allow));
+            let done = done.map(|CarriedOut { recorded, stamp, removed, unremoved }| JobDone {
+                told,
+                recorded,
+                stamp,
+                removed,
+                unremoved,
+            });
+            match done {
                 // Others who lock came first, however often: each of them has done its work.
                 Err(JobError::Failed(Error::Changed { .. })) if holding.was_replaced => {}
                 // Whoever wanted it to go does not know what it has become.
@@ -332,14 +342,14 @@ impl Workspace {
     }
 
     /// One attempt. [`Error::Changed`] if another one may succeed.
-    fn try_job<'w, T>(
+    fn try_job<'w>(
         &'w self,
         operations: &mut [Operation],
         options: JobOptions,
         holding: &mut Holding<'w>,
         control: &Control,
-        (describe, allow): (&mut impl FnMut(JobChange) -> T, &impl Fn() -> Result<()>),
-    ) -> Result<JobDone<T>, JobError> {
+        (describe, allow): (&mut dyn FnMut(JobChange), &dyn Fn() -> Result<()>),
+    ) -> Result<CarriedOut, JobError> {
         let mut draft = Draft::new(operations.len() > MANY_FILES);
         let mut planner = Planner { workspace: self, control, draft: &mut draft };
         let mut refused = planner.plan(operations)?;
@@ -355,13 +365,11 @@ impl Workspace {
             draft.steps.take_out_vain();
         }
         allow()?;
-        let told = self.described(&draft, describe)?;
-        let CarriedOut { recorded, stamp, removed, unremoved } =
-            match options.dry_run || draft.changes_nothing() {
-                true => CarriedOut::default(),
-                false => self.carry_out(holding, &draft, options.note, control)?,
-            };
-        Ok(JobDone { told, recorded, stamp, removed, unremoved })
+        self.describe(&draft, describe)?;
+        Ok(match options.dry_run || draft.changes_nothing() {
+            true => CarriedOut::default(),
+            false => self.carry_out(holding, &draft, options.note, control)?,
+        })
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn best_reading(
         let mut places = 0;
         // Of the matches in a line, a wrong reading may miss some.
         if lines > 0 && readings.encodings.len() > 1 && !switches::is_off("reading-by-places") {
-            scan.places(text.as_bytes(), false, |_| {
+            scan.places(text.as_bytes(), false, &mut |_| {
                 places += 1;
                 Ok::<(), Error>(())
             })?;

@@ -55,7 +55,7 @@ impl Changes {
         let Some(log) = workspace.change_log() else { return Ok(None) };
         let from = u64::try_from(since).unwrap_or(0) * 1_000;
         let changes = changes_from(log, 0, |change| change.time_ms >= from).map_err(unread)?;
-        let mut files = workspace.changed_files(&changes, |_| true, false, self.path.as_ref(), control)?;
+        let mut files = workspace.changed_files(&changes, &|_| true, false, self.path.as_ref(), control)?;
         if self.by_me {
             let is_own = |number: &ChangeNumber| {
                 changes

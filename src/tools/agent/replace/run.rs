@@ -277,23 +277,24 @@ impl<'r> Run<'r> {
             list.begin(number, &file.shown);
         }
         let (bytes, preserve_case) = (text.bytes(), self.request.preserve_case);
-        let finished = state.scan.places(bytes, self.replacement.has_groups(), |groups| -> Result<()> {
-            let Some(Some(at)) = groups.first().cloned() else { return Ok(()) };
-            let place = first + count;
-            count += 1;
-            if self.call.only.as_ref().is_some_and(|only| !only.has(place)) {
-                return Ok(());
-            }
-            let new = self.replacement.of(bytes, groups, preserve_case);
-            if let Some(list) = &mut state.list {
-                list.add(place, bytes, at.clone(), &new);
-            }
-            replaced += 1;
-            if first + count > MAX_PLACES {
-                return Err(too_many());
-            }
-            Ok(replacing.add(at, new)?)
-        })?;
+        let finished =
+            state.scan.places(bytes, self.replacement.has_groups(), &mut |groups| -> Result<()> {
+                let Some(Some(at)) = groups.first().cloned() else { return Ok(()) };
+                let place = first + count;
+                count += 1;
+                if self.call.only.as_ref().is_some_and(|only| !only.has(place)) {
+                    return Ok(());
+                }
+                let new = self.replacement.of(bytes, groups, preserve_case);
+                if let Some(list) = &mut state.list {
+                    list.add(place, bytes, at.clone(), &new);
+                }
+                replaced += 1;
+                if first + count > MAX_PLACES {
+                    return Err(too_many());
+                }
+                Ok(replacing.add(at, new)?)
+            })?;
         if finished == Finished::TooLong {
             let problem = "the file has a line of more than 64 MB, or has more and the pattern is multiline; leave it out by path or glob";
             return Err(Error::InvalidArguments { at: "pattern".into(), problem: problem.into() });
@@ -313,7 +314,7 @@ impl<'r> Run<'r> {
     /// Refuses places that are others where the characters of the file are single bytes.
     fn check_halves(&self, replacing: &Replacing, old: &[u8], state: &mut State) -> Result<()> {
         let mut in_bytes = Vec::new();
-        state.scan.places(old, false, |groups| -> Result<()> {
+        state.scan.places(old, false, &mut |groups| -> Result<()> {
             in_bytes.extend(groups.first().cloned().flatten().filter(|at| !at.is_empty()));
             if in_bytes.len() as u64 > MAX_PLACES { Err(too_many()) } else { Ok(()) }
         })?;

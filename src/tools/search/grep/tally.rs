@@ -12,7 +12,6 @@ use crate::tools::{OutputKinds, Reply, wrong_cursor};
 use engine::{FoundFile, SearchStop};
 use folder::{Error, Result};
 use search::{Finished, LineMatcher, behind_break};
-use text::Stopped;
 use text::lines::char_boundary;
 use text::order;
 use text::shown::in_one_line;
@@ -61,7 +60,7 @@ impl Tally {
         let text = file.text();
         let end = file.end.min(text.len());
         let mut add = |part: &[u8]| {
-            let found = matcher.places(part, group > 0, |groups| -> Result<(), Stopped> {
+            let found = matcher.places(part, group > 0, &mut |groups| -> Result<()> {
                 let of = |number: usize| groups.get(number).cloned().flatten();
                 match (of(0), of(group)) {
                     // As where matches are told: none of nothing.

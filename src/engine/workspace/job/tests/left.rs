@@ -16,7 +16,7 @@ fn changes(workspace: &Workspace) -> Vec<(ChangeNumber, Change)> {
 
 /// The paths that `changes` tells.
 fn told(workspace: &Workspace) -> Vec<String> {
-    let files = workspace.changed_files(&changes(workspace), |_| true, false, None, &control()).unwrap();
+    let files = workspace.changed_files(&changes(workspace), &|_| true, false, None, &control()).unwrap();
     files.into_iter().map(|file| file.path).collect()
 }
 

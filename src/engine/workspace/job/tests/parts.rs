@@ -137,7 +137,7 @@ fn a_file_that_came_back_into_a_folder_that_was_moved_is_told_as_one_file() {
     let log = workspace.change_log().unwrap();
     let numbers = log.numbers().unwrap().into_iter();
     let changes: Vec<_> = numbers.map(|number| (number, log.read(number).unwrap().unwrap())).collect();
-    let files = workspace.changed_files(&changes, |_| true, false, None, &control()).unwrap();
+    let files = workspace.changed_files(&changes, &|_| true, false, None, &control()).unwrap();
     let file = files.iter().find(|file| file.path == "n/x").unwrap();
     assert_eq!((file.was.as_deref(), file.is_deleted), (Some("d/x"), false));
     assert_eq!(file.changes, [edited, deleted, back]);
