@@ -159,6 +159,12 @@ pub struct JobDone<T> {
     pub unremoved: Unremoved,
 }
 
+/// Is told each change of a job.
+type Describe<'d> = dyn FnMut(JobChange) + 'd;
+
+/// Whether a job that is planned may be carried out.
+type Allow<'d> = dyn Fn() -> Result<()> + 'd;
+
 /// Hidden entries that could not be removed when a job was done.
 #[derive(Debug, Default)]
 pub struct Unremoved {
@@ -348,7 +354,7 @@ impl Workspace {
         options: JobOptions,
         holding: &mut Holding<'w>,
         control: &Control,
-        (describe, allow): (&mut dyn FnMut(JobChange), &dyn Fn() -> Result<()>),
+        (describe, allow): (&mut Describe, &Allow),
     ) -> Result<CarriedOut, JobError> {
         let mut draft = Draft::new(operations.len() > MANY_FILES);
         let mut planner = Planner { workspace: self, control, draft: &mut draft };
