@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
 
     let (mut replacing, mut matcher) = (text.replacing(), LineMatcher::new(&pattern, &Unstopped));
     let (mut expected, mut done, mut has_break) = (Vec::new(), 0, false);
-    let planned = matcher.places(text.bytes(), true, |groups| -> Result<(), Error> {
+    let planned = matcher.places(text.bytes(), true, &mut |groups| -> Result<(), Error> {
         let at = groups[0].clone().expect("the match");
         let new = replacement.of(text.bytes(), groups, bit(3));
         assert!(done <= at.start, "places are in order");
