@@ -391,7 +391,7 @@ pub struct NotFound {
 }
 
 /// A folder that does not exist, of what was to be made in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoParent {
     /// The path requested.
     pub name: String,
@@ -438,6 +438,12 @@ pub enum Occupant {
 impl From<NotFound> for Error {
     fn from(missing: NotFound) -> Error {
         Error::NotFound(Box::new(missing))
+    }
+}
+
+impl From<NoParent> for Error {
+    fn from(folder: NoParent) -> Error {
+        Error::NoParent(Box::new(folder))
     }
 }
 

@@ -94,14 +94,12 @@ impl Workspace {
                 && (is_within(place) || was_within(track))
         };
         let known = tracks.places();
+        let is_own: &dyn Fn(ChangeNumber) -> bool = if alone { is_asked } else { &|_| true };
         let mut left = MOST_COMPARED;
         let mut files: Vec<ChangedFile> = tracks
             .into_all()
             .filter(is_wanted)
-            .map(|(place, track)| {
-                let is_own: &dyn Fn(ChangeNumber) -> bool = if alone { &is_asked } else { &|_| true };
-                self.changed_file(place, track, is_own, (&known, &mut left), control)
-            })
+            .map(|(place, track)| self.changed_file(place, track, is_own, (&known, &mut left), control))
             .collect::<Result<_>>()?;
         order::sort_by(&mut files, |one, other| one.path.cmp(&other.path));
         find_parts(&mut files);

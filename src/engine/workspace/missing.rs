@@ -83,13 +83,7 @@ impl Workspace {
         let name = path.sent().into();
         if self.folders.roots().len() == 1 || path.folder().is_some() || is_absolute(parent) {
             let parent = told(parent).into_owned();
-            return Error::NoParent(Box::new(NoParent {
-                name,
-                parent,
-                missing: Vec::new(),
-                there: Vec::new(),
-                inside: None,
-            }));
+            return NoParent { name, parent, ..NoParent::default() }.into();
         }
         let below = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
         let paths = |number: &usize| self.folders.absolute(*number, below);
@@ -103,13 +97,7 @@ impl Workspace {
                 Err(_) => {}
             }
         }
-        Error::NoParent(Box::new(NoParent {
-            name,
-            parent: paths(&found.number),
-            missing,
-            there,
-            inside: None,
-        }))
+        NoParent { name, parent: paths(&found.number), missing, there, inside: None }.into()
     }
 
     /// The error for a file `source` that was to be moved or copied to `path`, which is meant as a folder, and where nothing is.
@@ -118,8 +106,7 @@ impl Workspace {
         let parent = told(sent.trim_end_matches('/')).into_owned();
         let name = Path::new(source.as_str()).file_name().map(|name| name.to_string_lossy());
         let inside = name.map(|name| relocate::inside(path, &name));
-        let (missing, there) = (Vec::new(), Vec::new());
-        Error::NoParent(Box::new(NoParent { name: path.sent().into(), parent, missing, there, inside }))
+        NoParent { name: path.sent().into(), parent, inside, ..NoParent::default() }.into()
     }
 
     /// The path `path` in the served folder `number`, as clients of one folder or of several give it.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::JobChange;
 use super::draft::Draft;
-use super::steps::Step;
+use super::steps::{Step, folders_above};
 use crate::workspace::{Place, Workspace};
 use folder::{Error, Result};
 use text::shown::shown_line;
@@ -78,9 +78,8 @@ fn lone_folders(draft: &Draft) -> HashSet<usize> {
         _ => None,
     });
     let told = draft.contents().into_iter().map(|(at, ..)| at).chain(of_steps);
-    let above =
-        |(root, at): Place| at.ancestors().skip(1).map(|above| (root, above.into())).collect::<Vec<_>>();
-    let filled: HashSet<Place> = told.flat_map(above).collect();
+    let mut filled = HashSet::new();
+    told.for_each(|place| filled.extend(folders_above(&place)));
     let (mut lone, mut empty) = (HashSet::new(), HashSet::<Place>::new());
     for (number, step) in draft.steps.iter().enumerate() {
         let Step::Folder { at, .. } = step else { continue };

@@ -7,7 +7,7 @@ use self::draft::Draft;
 use self::locks::Holding;
 use self::planner::Planner;
 use self::stage::FLUSHED_TOGETHER;
-pub(super) use self::steps::{below, joined};
+pub(super) use self::steps::{below, folders_above, joined};
 use super::change::ChangeOptions;
 use super::{ATTEMPTS, Place, Workspace};
 use crate::change_log::ChangeNumber;

@@ -210,6 +210,11 @@ pub(in crate::workspace) fn joined(folder: &Place, rest: &Path) -> Place {
     if rest == Path::new("") { folder.clone() } else { (folder.0, folder.1.join(rest)) }
 }
 
+/// The folders above a place, the served folder with them.
+pub(in crate::workspace) fn folders_above((number, path): &Place) -> impl Iterator<Item = Place> {
+    path.ancestors().skip(1).map(move |above| (*number, above.to_owned()))
+}
+
 /// The rest of `place` behind `folder`, if it is that place or below it.
 pub(in crate::workspace) fn below<'p>(place: &'p Place, folder: &Place) -> Option<&'p Path> {
     (place.0 == folder.0).then(|| place.1.strip_prefix(&folder.1).ok()).flatten()

@@ -1,6 +1,7 @@
 //! A change that is to be taken back, and all that were made since.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use super::super::trail::{At, Held, Now, Trail};
 use super::super::{Place, Workspace};
@@ -18,6 +19,8 @@ pub(super) struct History<'w> {
     pub(super) trail: Trail,
     /// How many steps the undo has that is being planned.
     planned: usize,
+    /// Older changes, as far as they were asked for.
+    older: RefCell<HashMap<ChangeNumber, Option<Change>>>,
 }
 
 impl<'w> History<'w> {
@@ -41,7 +44,7 @@ impl<'w> History<'w> {
             changes.push((later, change));
         }
         let trail = Trail::of(workspace, &changes);
-        Ok(History { workspace, changes, trail, planned: 0 })
+        Ok(History { workspace, changes, trail, planned: 0, older: RefCell::default() })
     }
 
     /// The next step of the undo that is being planned.
@@ -60,10 +63,13 @@ impl<'w> History<'w> {
     pub(super) fn same(&self, held: &Held) -> Vec<FileChange> {
         let files = self.changes.iter().enumerate().filter(|(index, _)| *index != held.change);
         let files = files.filter_map(|(_, (number, change))| {
-            let toggles = change.all_toggles(*number);
-            let is_same =
-                |toggle: &&Toggle| toggle.piece == held.toggle.piece && toggle.is_done == held.toggle.is_done;
-            change.files.get(toggles.iter().find(is_same)?.element?).cloned()
+            let Toggle { piece, is_done, .. } = held.toggle;
+            let is_same = |toggle: &&Toggle| toggle.piece == piece && toggle.is_done == is_done;
+            let element = match *number == piece.of {
+                true => Some(piece.element).filter(|_| is_done),
+                false => change.toggles.iter().find(is_same)?.element,
+            };
+            change.files.get(element?).cloned()
         });
         files.chain(self.first_of(&held.toggle)).collect()
     }
@@ -72,8 +78,10 @@ impl<'w> History<'w> {
     fn first_of(&self, toggle: &Toggle) -> Option<FileChange> {
         let Piece { of, element, .. } = toggle.piece;
         let log = self.workspace.change_log().filter(|_| toggle.is_done && of < self.changes[0].0)?;
+        let mut older = self.older.borrow_mut();
         // Without it, the others are compared.
-        log.read(of).ok()??.files.get(element).cloned()
+        let change = older.entry(of).or_insert_with(|| log.read(of).ok().flatten());
+        change.as_ref()?.files.get(element).cloned()
     }
 
     /// Whether the change of a number takes back or does again another piece of the change that a piece is of.

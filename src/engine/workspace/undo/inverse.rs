@@ -1,7 +1,7 @@
 //! Makes the operations that take pieces of changes back.
 
 use super::super::change::ChangeOptions;
-use super::super::job::{Deletion, Operation, PieceUndone, TextPlan};
+use super::super::job::{Deletion, Operation, PieceUndone, TextPlan, folders_above};
 use super::super::trail::{At, Held};
 use super::super::{Place, Workspace};
 use super::conflict::changed_since;
@@ -199,11 +199,6 @@ impl<'w> Inverse<'w> {
         let path = self.workspace.told(place);
         refused(&path, &format!("it was deleted since, by c{by}; `undo` of c{by} brings it back"))
     }
-}
-
-/// The folders above a place.
-fn folders_above((number, path): &Place) -> impl Iterator<Item = Place> {
-    path.ancestors().skip(1).map(move |above| (*number, above.to_owned()))
 }
 
 fn options() -> ChangeOptions {
